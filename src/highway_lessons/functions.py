@@ -1,0 +1,114 @@
+"""The functions a highway network is made of, and their derivatives.
+
+A derivative of an activation takes the activation's *value*, which the backward pass already has.
+"""
+
+import numpy as np
+
+from highway_lessons import _checks
+
+
+def sigmoid(z):
+    """Logistic sigmoid, 1 / (1 + e^(-z)), without overflow for any finite z.
+
+    Parameters
+    ----------
+    z : array_like of any shape
+        Pre-activation; for a gate, the log-odds of its value.
+
+    Returns
+    -------
+    array of the same shape
+        Values in [0, 1]; float32 stays float32, whole numbers become float64.
+
+    Raises
+    ------
+    TypeError
+        If `z` is not made of real numbers.
+    """
+    z = _checks.floats("z", z)
+    small = np.exp(-np.abs(z))
+    return np.where(z >= 0, 1, small) / (1 + small)
+
+
+def sigmoid_derivative(value):
+    """Slope of the sigmoid where its value is `value`: value · (1 − value), same shape."""
+    return value * (1 - value)
+
+
+def relu(z):
+    """Rectifier, max(z, 0), elementwise; same shape as `z`."""
+    return np.maximum(z, 0)
+
+
+def relu_derivative(value):
+    """Slope of the rectifier where its value is `value`: 1 above 0, else 0 (0 at the kink, as in PyTorch)."""
+    value = np.asarray(value)
+    return (value > 0).astype(value.dtype)
+
+
+def tanh(z):
+    """Hyperbolic tangent, elementwise; same shape as `z`."""
+    return np.tanh(z)
+
+
+def tanh_derivative(value):
+    """Slope of tanh where its value is `value`: 1 − value², same shape."""
+    return 1 - value**2
+
+
+ACTIVATIONS = {"relu": (relu, relu_derivative), "tanh": (tanh, tanh_derivative)}
+
+
+def log_softmax(logits):
+    """Logarithm of the softmax over the last axis, by log-sum-exp: nothing overflows.
+
+    Parameters
+    ----------
+    logits : array_like of shape (..., n_classes)
+        Unnormalised log-probabilities, in nats.
+
+    Returns
+    -------
+    array of shape (..., n_classes)
+        Log-probabilities; each row's exponentials sum to 1.
+    """
+    logits = _checks.floats("logits", logits)
+    shifted = logits - logits.max(axis=-1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+
+
+def softmax(logits):
+    """Softmax over the last axis; shapes as in `log_softmax`."""
+    return np.exp(log_softmax(logits))
+
+
+def cross_entropy(logits, labels):
+    """Mean softmax cross-entropy over a batch, and its gradient.
+
+    Parameters
+    ----------
+    logits : array_like of shape (batch, n_classes)
+        Unnormalised log-probabilities.
+    labels : array_like of shape (batch,)
+        The right class of each example, 0 … n_classes − 1.
+
+    Returns
+    -------
+    loss : float
+        Mean cross-entropy, in nats; ln(n_classes) for a uniform guess.
+    dlogits : array of shape (batch, n_classes)
+        Gradient of the loss: (softmax − one-hot) / batch.
+
+    Raises
+    ------
+    ValueError
+        If `labels` are not one whole number in 0 … n_classes − 1 per example.
+    """
+    log_p = log_softmax(logits)
+    rows = np.arange(len(log_p))
+    labels = _checks.labels("labels", labels, *log_p.shape)
+    dlogits = np.exp(log_p)
+    dlogits[rows, labels] -= 1
+    dlogits /= len(log_p)
+    return -float(log_p[rows, labels].mean()), dlogits

@@ -1,0 +1,232 @@
+"""Measure signals: norms per block, the direct path and τ, finite differences, Jacobians and the circle test."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from highway_lessons import _checks
+from highway_lessons.functions import ACTIVATIONS, cross_entropy, sigmoid_derivative
+
+
+class SignalNorms(NamedTuple):
+    """Frobenius norms over a batch, from `signal_norms`.
+
+    h and dh have depth + 1 entries: ‖h_l‖ and ‖∂L/∂h_l‖ for l = 0 … depth, where h_0 leaves the input layer.
+    dW has depth entries: the norm of the gradient of W_H (W_1 in a residual block) of blocks 1 … depth.
+    T has depth entries: the mean transform gate of each block; None for other blocks.
+    """
+
+    h: np.ndarray
+    dh: np.ndarray
+    dW: np.ndarray
+    T: np.ndarray | None
+
+
+def signal_norms(network, params, x, labels):
+    """Measure, block by block, what arrives from below, what arrives from above, and the weight gradient they make.
+
+    Parameters
+    ----------
+    network : Network
+    params : Parameters
+    x : array_like of shape (batch, n_in)
+    labels : array_like of shape (batch,)
+
+    Returns
+    -------
+    SignalNorms
+    """
+    logits, cache = network.forward(params, x)
+    _, dlogits = cross_entropy(logits, labels)
+    gradients, dh = network.backward(params, cache, dlogits)
+    weight = "W_1" if "W_1" in network.block.shapes(network.width) else "W_H"
+    gates = [c.T.mean() for c in cache.blocks if hasattr(c, "T")]
+    return SignalNorms(
+        h=np.array([np.linalg.norm(h) for h in cache.h]),
+        dh=np.array([np.linalg.norm(d) for d in dh]),
+        dW=np.array([np.linalg.norm(views[weight]) for views in gradients.blocks]),
+        T=np.array(gates) if gates else None,
+    )
+
+
+def direct_path(gate, depth):
+    """Share of a signal that crosses `depth` highway blocks without being transformed: (1 − T)^L.
+
+    Parameters
+    ----------
+    gate : float or array of shape (...,)
+        Transform gate T, in [0, 1]; dimensionless.
+    depth : int
+        Number of blocks L, at least 0.
+
+    Returns
+    -------
+    array of shape (...,)
+        The factor, 1 where nothing is transformed.
+
+    Raises
+    ------
+    ValueError
+        If `gate` leaves [0, 1] or `depth` is negative.
+
+    References
+    ----------
+    The formula is ours; the layer is Srivastava, Greff and Schmidhuber (2015), arXiv 1507.06228, eq. 3.
+    """
+    gate = _checks.floats("gate", gate)
+    if not ((gate >= 0) & (gate <= 1)).all():
+        raise ValueError("gate must lie between 0 and 1, but a value outside came; pass the gate, not its bias.")
+    return (1 - gate) ** _checks.integer("depth", depth, 0)
+
+
+def tau(gate_bias, depth):
+    """Depth and gate bias in one number, τ = L · ln(1 + e^b): the share that crosses the stack is e^(−τ).
+
+    Parameters
+    ----------
+    gate_bias : float or array of shape (...,)
+        Gate bias b, the log-odds of T.
+    depth : int
+        Number of blocks L, at least 0.
+
+    Returns
+    -------
+    array of shape (...,)
+        τ, dimensionless; 0 for depth 0.
+
+    Notes
+    -----
+    Exact while the gate is σ(b): −ln(1 − σ(b)) = ln(1 + e^b), the softplus of b.
+    """
+    return _checks.integer("depth", depth, 0) * np.logaddexp(0, _checks.floats("gate_bias", gate_bias))
+
+
+def check_gradients(network, params, x, labels, step=1e-6, dtype=np.float64):
+    """Compare backpropagation with central differences, for every parameter and for the input.
+
+    Parameters
+    ----------
+    network : Network
+    params : Parameters
+        Not written to.
+    x : array_like of shape (batch, n_in)
+    labels : array_like of shape (batch,)
+    step : float
+        Half the distance between the two losses that make one difference.
+    dtype : float64 or float32
+        Type to compute in. float32 drowns the differences in rounding: use it only to see that happen.
+
+    Returns
+    -------
+    dict of str to float
+        For each named array ("blocks.1.W_T", …) and for "x", the largest absolute error.
+    """
+    params = type(params)(network, params.flat.astype(dtype))
+    x = np.array(_checks.batch("x", x, network.n_in), dtype)
+    logits, cache = network.forward(params, x)
+    _, dlogits = cross_entropy(logits, labels)
+    gradients, dh = network.backward(params, cache, dlogits)
+    _, slope = ACTIVATIONS[network.block.activation]
+    dx = (dh[0] * slope(cache.h[0])) @ params.input["W"].T
+
+    def largest_error(array, gradient):
+        worst = 0.0
+        for index in np.ndindex(array.shape):
+            value = array[index]
+            losses = []
+            for moved in (value + step, value - step):
+                array[index] = moved
+                losses.append(network.evaluate(params, x, labels)[0])
+            array[index] = value
+            worst = max(worst, abs((losses[0] - losses[1]) / (2 * step) - float(gradient[index])))
+        return worst
+
+    pairs = zip(params.named(), gradients.named(), strict=True)
+    errors = {name: largest_error(array, gradient) for (name, array), (_, gradient) in pairs}
+    return errors | {"x": largest_error(x, dx)}
+
+
+def block_jacobian(block, params, x):
+    """Jacobian of one block at one example, in row form: entry [i, j] is ∂y_j / ∂x_i.
+
+    Parameters
+    ----------
+    block : Plain, Highway, Residual, …
+    params : dict of str to array
+        The block's parameters.
+    x : array_like of shape (width,)
+        One example.
+
+    Returns
+    -------
+    array of shape (width, width)
+    """
+    x = _checks.floats("x", x)
+    width = x.size
+    _, cache = block.forward(params, np.tile(x, (width, 1)))
+    dx, _ = block.backward(params, cache, np.eye(width))  # row j is the gradient of y_j
+    return dx.T
+
+
+def highway_jacobian_terms(block, params, x):
+    """The three terms of a highway block's Jacobian at one example, in row form; they add up to `block_jacobian`.
+
+    Parameters
+    ----------
+    block : Highway
+    params : dict of str to array
+    x : array_like of shape (width,)
+        One example.
+
+    Returns
+    -------
+    dict of str to array of shape (width, width)
+        "transform": J_H · diag(T); "carry": diag(1 − T); "gate": W_T · diag(T (1 − T) (H − x)).
+    """
+    _, slope = ACTIVATIONS[block.activation]
+    _, cache = block.forward(params, np.atleast_2d(x))
+    x, H, T = (row[0] for row in cache)
+    return {
+        "transform": params["W_H"] * (slope(H) * T),
+        "carry": np.diag(1 - T),
+        "gate": params["W_T"] * (sigmoid_derivative(T) * (H - x)),
+    }
+
+
+def end_to_end_jacobian(network, params, x):
+    """Jacobian of the whole stack of blocks at one example, in row form: entry [i, j] is ∂h_depth,j / ∂h_0,i.
+
+    Parameters
+    ----------
+    network : Network
+    params : Parameters
+    x : array_like of shape (n_in,)
+        One example.
+
+    Returns
+    -------
+    array of shape (width, width)
+        Its singular values tell how much of a small change in h_0 reaches the top, direction by direction.
+    """
+    x = _checks.floats("x", x)
+    _, cache = network.forward(params, np.tile(x, (network.width, 1)))
+    dh = np.eye(network.width)
+    for block_params, block_cache in zip(reversed(params.blocks), reversed(cache.blocks), strict=True):
+        dh, _ = network.block.backward(block_params, block_cache, dh)
+    return dh.T
+
+
+def effective_rank(singular_values):
+    """How many directions share the energy: (Σ s²)² / Σ s⁴, from 1 (a needle) to the number of values.
+
+    Parameters
+    ----------
+    singular_values : array_like of shape (n,)
+        Not all 0.
+
+    Returns
+    -------
+    float
+    """
+    s = np.asarray(singular_values) / np.max(singular_values)
+    return float((s**2).sum() ** 2 / (s**4).sum())

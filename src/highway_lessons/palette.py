@@ -1,0 +1,52 @@
+"""One colour code for the whole book, told apart by dash and marker as well. Figures and sliders both read it."""
+
+from typing import NamedTuple
+
+
+class Line(NamedTuple):
+    """How one series is drawn: colours on a light and a dark ground, SVG dash pattern ("" is solid), marker, width."""
+
+    light: str
+    dark: str
+    dash: str
+    marker: str
+    width: float = 2.2
+
+
+# The four kinds of block keep their looks everywhere, and no other series borrows them.
+BLOCKS = {
+    "highway": Line("#0072B2", "#6CB6FF", "", "o"),
+    "plain": Line("#C44E00", "#FF9A62", "7 4", "s"),
+    "residual": Line("#007A5A", "#4FD1A5", "2 3", "^"),
+    "no block": Line("#666666", "#B0B0B0", "", "x", 1.2),
+}
+OTHERS = (
+    Line("#7B3FA0", "#C9A6F5", "", "D"),
+    Line("#7A5C00", "#E2C044", "9 3 2 3", "v"),
+    Line("#A01A58", "#FF8AC0", "4 3", "P"),
+    Line("#333333", "#E0E0E0", "1 3", "*"),
+)
+
+
+def lines(names):
+    """Return one `Line` per series name: a name that begins with a kind of block takes that block's look.
+
+    Parameters
+    ----------
+    names : list of str
+        Series names, such as "highway" or "plain, He". Two names of one kind differ by marker and width only,
+        so a figure should not hold more than two of a kind.
+
+    Returns
+    -------
+    dict of str to Line
+    """
+    looks, others, used = {}, iter(OTHERS * len(names)), set()
+    for name in names:
+        kind = next((kind for kind in BLOCKS if name.startswith(kind)), None)
+        look = BLOCKS[kind] if kind else next(others)
+        if kind in used:
+            look = look._replace(dash=look.dash + " 1 3" if look.dash else "12 3", width=1.4)
+        used.add(kind or name)
+        looks[name] = look
+    return looks

@@ -1,0 +1,135 @@
+"""Train a network: mini-batches, a history per epoch, and a way to watch and to stop."""
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from highway_lessons import _checks
+from highway_lessons.functions import cross_entropy
+from highway_lessons.network import Parameters
+from highway_lessons.optimizers import Adam
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What `fit` returns.
+
+    Attributes
+    ----------
+    params : Parameters
+        The numbers after the last update.
+    history : dict of list
+        One entry per finished epoch: "train_loss" and "train_accuracy" (means over the epoch's examples, each
+        measured just before the update it causes), "last_batch_loss" (the same for the epoch's last mini-batch),
+        "test_loss" and "test_accuracy" (after the epoch; absent without test data), "seconds" (since the start).
+        Losses are in nats.
+    stopped : str or None
+        Why training ended before its last epoch, in one sentence; None if it did not.
+    """
+
+    params: Parameters
+    history: dict
+    stopped: str | None
+
+
+def fit(
+    network,
+    data,
+    *,
+    optimiser=None,
+    epochs=30,
+    batch_size=64,
+    rng=0,
+    initialiser="uniform",
+    dtype=np.float64,
+    params=None,
+    progress=None,
+    stop=None,
+):
+    """Train `network` on mini-batches of shuffled data; the last, shorter batch of an epoch is kept.
+
+    Parameters
+    ----------
+    network : Network
+    data : Data
+        See `highway_lessons.datasets`; `x_test` and `y_test` may be None.
+    optimiser : SGD or Adam, default Adam()
+    epochs : int
+        Passes over the training data, at least 0.
+    batch_size : int
+        Examples per update, at least 1.
+    rng : int or numpy.random.Generator
+        Draws the starting values, then one permutation per epoch.
+    initialiser, dtype
+        As in `Network.initialise`.
+    params : Parameters, optional
+        Start from a copy of these instead of drawing; `initialiser` and `dtype` are then unused.
+    progress : callable, optional
+        Called as ``progress(done, total, history)`` after each mini-batch, with counts of mini-batches.
+    stop : callable, optional
+        Asked before each mini-batch, without arguments; a true answer ends the training.
+
+    Returns
+    -------
+    Fit
+        Also after `stop`, after Ctrl-C (KeyboardInterrupt) and when the loss is no longer finite.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the data do not fit the network or a number is out of its range.
+    """
+    rng, optimiser = _checks.generator(rng), optimiser or Adam()
+    _checks.integer("epochs", epochs, 0)
+    _checks.integer("batch_size", batch_size, 1)
+    x, labels = _checked(network, "train", data.x_train, data.y_train)
+    if data.x_test is not None:
+        x_test, y_test = _checked(network, "test", data.x_test, data.y_test)
+
+    params = network.initialise(rng, initialiser, dtype) if params is None else params.copy()
+    x = x.astype(params.flat.dtype, copy=False)
+    state, history, done, started = optimiser.start(params.flat), {}, 0, time.perf_counter()
+    total = epochs * -(-len(x) // batch_size)
+    try:
+        for epoch in range(1, epochs + 1):
+            summed_loss, correct, order = 0.0, 0, rng.permutation(len(x))
+            for batch in np.split(order, range(batch_size, len(x), batch_size)):
+                if stop is not None and stop():
+                    return Fit(params, history, f"Stopped on request in epoch {epoch}, after {done} updates.")
+                logits, cache = network.forward(params, x[batch])
+                loss, dlogits = cross_entropy(logits, labels[batch])
+                if not np.isfinite(loss):
+                    return Fit(
+                        params,
+                        history,
+                        f"The loss became {loss} at update {done + 1} (epoch {epoch}); lower the learning rate.",
+                    )
+                gradients, _ = network.backward(params, cache, dlogits)
+                optimiser.update(params.flat, gradients.flat, state)
+                summed_loss += loss * len(batch)
+                correct += int((logits.argmax(axis=1) == labels[batch]).sum())
+                done += 1
+                if progress is not None:
+                    progress(done, total, history)
+            record = {
+                "train_loss": summed_loss / len(x),
+                "train_accuracy": correct / len(x),
+                "last_batch_loss": loss,
+            }
+            if data.x_test is not None:
+                record["test_loss"], record["test_accuracy"] = network.evaluate(params, x_test, y_test)
+            record["seconds"] = time.perf_counter() - started
+            for name, value in record.items():
+                history.setdefault(name, []).append(value)
+    except KeyboardInterrupt:
+        return Fit(
+            params, history, f"Interrupted by the keyboard after {done} updates; what was learned so far is kept."
+        )
+    return Fit(params, history, None)
+
+
+def _checked(network, part, x, labels):
+    """Return training or test data as arrays, or say what is wrong with them."""
+    x = _checks.finite(f"x_{part}", _checks.batch(f"x_{part}", x, network.n_in))
+    return x, _checks.labels(f"y_{part}", labels, len(x), network.n_classes)
