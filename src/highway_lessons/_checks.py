@@ -31,11 +31,13 @@ def batch(name, value, width):
     array = floats(name, value)
     if array.ndim != 2:
         raise ValueError(
-            f"{name} must have shape (batch, width), but it has shape {array.shape}; for one example use {name}[None, :]."
+            f"{name} must have shape (batch, width), but it has shape {array.shape}; "
+            f"for one example use {name}[None, :]."
         )
     if array.shape[1] != width:
         raise ValueError(
-            f"{name} has {array.shape[1]} columns, but {width} were expected; put a plain layer in front to change the width."
+            f"{name} has {array.shape[1]} columns, but {width} were expected; "
+            "put a plain layer in front to change the width."
         )
     if array.shape[0] == 0:
         raise ValueError(f"{name} is an empty batch (shape {array.shape}); give it at least one row.")

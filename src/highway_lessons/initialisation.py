@@ -1,4 +1,4 @@
-"""Starting values of a layer: `initialiser(rng, n_in, n_out)` gives W of shape (n_in, n_out) and b of shape (n_out,)."""
+"""Starting values of a layer: `initialiser(rng, n_in, n_out)` gives W, (n_in, n_out), and b, (n_out,)."""
 
 import numpy as np
 
