@@ -6,6 +6,7 @@ import numpy as np
 
 from highway_lessons import _checks
 from highway_lessons.functions import ACTIVATIONS, cross_entropy, sigmoid_derivative
+from highway_lessons.network import Cache, Network, Parameters
 
 
 class SignalNorms(NamedTuple):
@@ -37,6 +38,11 @@ def signal_norms(network, params, x, labels):
     SignalNorms
     """
     logits, cache = network.forward(params, x)
+    return _norms(network, params, logits, cache, labels)
+
+
+def _norms(network, params, logits, cache, labels):
+    """The rest of `signal_norms`, once the forward pass is done."""
     _, dlogits = cross_entropy(logits, labels)
     gradients, dh = network.backward(params, cache, dlogits)
     weight = "W_1" if "W_1" in network.block.shapes(network.width) else "W_H"
@@ -47,6 +53,67 @@ def signal_norms(network, params, x, labels):
         dW=np.array([np.linalg.norm(views[weight]) for views in gradients.blocks]),
         T=np.array(gates) if gates else None,
     )
+
+
+def profiles(block, depths, seeds=range(10), batch=256, width=64, initialiser="uniform"):
+    """Measure `signal_norms` of fresh networks of several depths, once per seed.
+
+    One network of the largest depth is drawn per seed and sent a random batch: `rng = default_rng(seed)` draws the
+    network, then x ~ N(0, 1), then the labels. A shallower network is made of its first blocks, with the same input
+    layer, head, and batch, so the forward pass is done once for all depths.
+
+    Parameters
+    ----------
+    block : Plain, Highway, Residual, …
+    depths : sequence of int
+        Numbers of blocks, at least 0 each.
+    seeds : sequence of int
+    batch, width : int
+        Examples per batch; units per block, and numbers per example.
+    initialiser : str or callable
+        As in `Network.initialise`.
+
+    Returns
+    -------
+    dict of int to SignalNorms
+        For each depth, arrays with one row per seed: h and dh (n_seeds, depth + 1), dW and T (n_seeds, depth).
+
+    Notes
+    -----
+    With one depth, this is the reference recipe, number for number.
+    """
+    networks = {depth: Network(block, depth, width, n_in=width) for depth in depths}
+    if not networks:
+        raise ValueError("depths is empty; give at least one depth, such as [50].")
+    deepest = networks[max(networks)]
+    runs = {depth: [] for depth in networks}
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        params = deepest.initialise(rng, initialiser)
+        x, labels = rng.normal(size=(batch, width)), rng.integers(0, deepest.n_classes, batch)
+        _, cache = deepest.forward(params, x)
+        for depth, network in networks.items():
+            first = Parameters(network, params.flat[: network.n_parameters])
+            logits = cache.h[depth] @ first.head["W"] + first.head["b"]
+            cut = Cache(x, cache.h[: depth + 1], cache.blocks[:depth])
+            runs[depth].append(_norms(network, first, logits, cut, labels))
+    return {depth: SignalNorms(*map(_stack, zip(*measured, strict=True))) for depth, measured in runs.items()}
+
+
+def _stack(rows):
+    """One row per seed; None where there is nothing, such as the gates of a plain block."""
+    return None if rows[0] is None else np.stack(rows)
+
+
+def profile(block, depth, seeds=range(10), batch=256, width=64, initialiser="uniform"):
+    """Measure `signal_norms` of fresh networks of one depth, once per seed; arguments as in `profiles`.
+
+    Returns
+    -------
+    SignalNorms
+        Arrays with one row per seed: h and dh (n_seeds, depth + 1), dW and T (n_seeds, depth).
+    """
+    return profiles(block, [depth], seeds, batch, width, initialiser)[depth]
 
 
 def direct_path(gate, depth):
