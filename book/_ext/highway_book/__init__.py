@@ -1,0 +1,37 @@
+"""What the book needs at build time that `_config.yml` cannot say.
+
+- kernels learn that they run for the book, so that sliders carry all they need with them;
+- outputs are kept in a folder named after the package's contents: an edit under `src/` runs every chapter again;
+- MathJax comes from an installed package, not from another host;
+- launch buttons appear only where there is a repository to launch from;
+- one flag leaves the solutions out, for a class;
+- a build that ended with a warning fails again until it is mended.
+"""
+
+import os
+from pathlib import Path
+
+from highway_book import mathjax, repository, solutions
+from highway_book.fingerprint import fingerprint
+
+
+def set_paths(app, config):
+    """Name the folders that are known only now: what notebooks returned last time, and MathJax."""
+    build = Path(app.outdir).parent
+    config.nb_execution_cache_path = str(build / ".jupyter_cache" / fingerprint())
+    config.html_extra_path = [*config.html_extra_path, mathjax.copy_to(build / "mathjax_files")]
+
+
+def forget_failed_build(app, error):
+    """Make the next build read every page again if this one had a warning: else it would end green, unmended."""
+    if error or app.statuscode:
+        Path(app.doctreedir, "environment.pickle").unlink(missing_ok=True)
+
+
+def setup(app):
+    os.environ["HIGHWAY_LESSONS_BOOK"] = "1"  # the kernels that run the chapters inherit it
+    app.connect("config-inited", set_paths)
+    app.connect("build-finished", forget_failed_build)
+    repository.setup(app)
+    solutions.setup(app)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
