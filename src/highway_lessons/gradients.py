@@ -70,7 +70,7 @@ def profiles(block, depths, seeds=range(10), batch=256, width=64, initialiser="u
     seeds : sequence of int
     batch, width : int
         Examples per batch; units per block, and numbers per example.
-    initialiser : str or callable
+    initialiser : str
         As in `Network.initialise`.
 
     Returns

@@ -26,6 +26,15 @@ def uniform(rng, n_in, n_out):
     return rng.uniform(-bound, bound, (n_in, n_out)), rng.uniform(-bound, bound, n_out)
 
 
+def uniform_zero_bias(rng, n_in, n_out):
+    """The weights of `uniform`, number for number, with biases 0: the control that shows what its biases do.
+
+    Arguments and shapes as in `uniform`.
+    """
+    W, b = uniform(rng, n_in, n_out)
+    return W, np.zeros_like(b)
+
+
 def he(rng, n_in, n_out):
     """Weights from N(0, 2/n_in) (variance), biases 0; arguments and shapes as in `uniform`.
 
@@ -62,4 +71,10 @@ def orthogonal(rng, n_in, n_out):
     return (q if n_in >= n_out else q.T), np.zeros(n_out)
 
 
-INITIALISERS = {"uniform": uniform, "he": he, "normal": normal, "orthogonal": orthogonal}
+INITIALISERS = {
+    "uniform": uniform,
+    "uniform_zero_bias": uniform_zero_bias,
+    "he": he,
+    "normal": normal,
+    "orthogonal": orthogonal,
+}

@@ -135,7 +135,7 @@ class Network:
         ----------
         rng : int or numpy.random.Generator
             A seed, or the generator to draw from.
-        initialiser : {"uniform", "he", "normal", "orthogonal"}
+        initialiser : {"uniform", "uniform_zero_bias", "he", "normal", "orthogonal"}
             See `highway_lessons.initialisation`.
         dtype : float64 or float32
             Type of the numbers; gradients come in the same type.
