@@ -5,6 +5,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 
+from highway_lessons.gradients import over_seeds
 from highway_lessons.palette import BLOCKS, lines
 
 STYLE = Path(__file__).with_name("style.mplstyle")
@@ -169,4 +170,103 @@ def gate_square():
         axes.annotate(text, (T, C), offset, textcoords="offset points", color=look.light, ha=side)
     axes.set(xlabel="transform gate T", ylabel="carry gate C", xlim=(0, 1), ylim=(0, 1.12), aspect="equal")
     axes.legend(loc="lower left")
+    return figure
+
+
+# --- Chapter 3: measure the gradient ------------------------------------------------------------------------------
+
+
+def seed_bands(panels, xlabel, first=0, ylim=None, linear=()):
+    """Draw one panel per quantity: for each named series the geometric mean over seeds and, shaded, its whole range.
+
+    Parameters
+    ----------
+    panels : dict of str to dict of str to array of shape (n_seeds, n)
+        For each y label, the rows of each series; a series of shape (1, n) is a line without a band.
+    xlabel : str
+    first : int or dict of str to int
+        x of the first entry, for all panels or for each y label.
+    ylim : dict of str to pair of float, optional
+        Limits of the y axis, for the y labels that need them.
+    linear : sequence of str
+        The y labels whose axis is not logarithmic.
+
+    Returns
+    -------
+    matplotlib Figure
+    """
+    columns = min(2, len(panels))
+    rows = -(-len(panels) // columns)
+    with plt.style.context(STYLE):
+        size = (3.7 * columns, 2.7 * rows + 0.4) if columns > 1 else (7, 3.8)
+        figure, grid = plt.subplots(rows, columns, figsize=size, squeeze=False)
+    plt.close(figure)
+    looks, drawn = lines(list(dict.fromkeys(name for series in panels.values() for name in series))), {}
+    for axes, (ylabel, series) in zip(grid.flat, panels.items(), strict=False):
+        start = first[ylabel] if isinstance(first, dict) else first
+        for name, values in series.items():
+            low, mid, high = over_seeds(values)
+            x, look = np.arange(start, start + len(mid)), looks[name]
+            if len(values) > 1:
+                axes.fill_between(x, low, high, color=look.light, alpha=0.18, linewidth=0)
+            (drawn[name],) = axes.plot(
+                x, mid, color=look.light, linestyle=dashes(look.dash), linewidth=look.width,
+                marker=look.marker, markevery=max(1, len(mid) // 6), markersize=4.5, label=name,
+            )  # fmt: skip
+        axes.set(xlabel=xlabel, ylabel=ylabel, yscale="linear" if ylabel in linear else "log")
+        axes.set(ylim=(ylim or {}).get(ylabel))
+    if len(panels) < grid.size:  # the empty place is the legend's
+        grid.flat[-1].set_axis_off()
+        grid.flat[-1].legend(handles=drawn.values(), loc="center", frameon=False)
+    else:
+        figure.legend(handles=drawn.values(), loc="outside lower center", ncols=min(4, len(drawn)), frameon=False)
+    return figure
+
+
+def shares_against_tau(measured):
+    """Draw measured shares over the line e^(−τ).
+
+    Parameters
+    ----------
+    measured : dict of str to pair of arrays
+        For each series τ and the share that crosses, both of shape (n,).
+
+    Returns
+    -------
+    matplotlib Figure
+    """
+    figure, axes = new_figure(figsize=(7, 3.8))
+    blue = BLOCKS["highway"].light
+    end = max(np.max(tau) for tau, _ in measured.values())
+    axis = np.linspace(0, end, 200)
+    axes.plot(axis, np.exp(-axis), color=blue, label="direct path, exp(−τ)")
+    for marker, (name, (tau, share)) in zip("ov^DPs*", measured.items(), strict=False):
+        axes.plot(tau, share, marker, color=blue, markersize=6, markerfacecolor="white", label=name)
+    axes.plot(0, 1, color=BLOCKS["no block"].light, marker="x", linestyle="", markersize=8, label="no block")
+    axes.set(xlabel="τ = L ln(1 + exp(b))", ylabel="share that crosses", yscale="log")
+    axes.legend()
+    return figure
+
+
+def ellipses(images):
+    """Draw what becomes of a circle, one panel per network, each enlarged to the same size.
+
+    Parameters
+    ----------
+    images : dict of str to (array of shape (points, 2), array of shape (2,))
+        Curve and its two radii, from `circle_test`.
+
+    Returns
+    -------
+    matplotlib Figure
+    """
+    figure, row = new_figure(len(images), figsize=(2.05 * len(images), 2.9))
+    looks = lines(list(images))
+    for axes, (name, (curve, (longest, shortest))) in zip(np.atleast_1d(row), images.items(), strict=True):
+        x, y = curve.T / longest
+        axes.plot(x, y, color=looks[name].light, linewidth=2)
+        axes.set(xlim=(-1.15, 1.15), ylim=(-1.15, 1.15), aspect="equal", xticks=[], yticks=[])
+        axes.spines[:].set_visible(False)
+        axes.grid(False)
+        axes.set_xlabel(f"{name}\n{longest:.2g} by {shortest:.2g}", fontsize=10)
     return figure

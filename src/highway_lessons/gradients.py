@@ -297,3 +297,132 @@ def effective_rank(singular_values):
     """
     s = np.asarray(singular_values) / np.max(singular_values)
     return float((s**2).sum() ** 2 / (s**4).sum())
+
+
+def second_moment_recursion(start, depth, gain, offset=0.0):
+    """Predict the mean square of the activations, block by block: q_l = gain · q_{l−1} + offset.
+
+    Parameters
+    ----------
+    start : float
+        q_0, the mean square of h_0 over units and examples.
+    depth : int
+        Number of blocks L, at least 0.
+    gain : float
+        For a plain ReLU block of n inputs, half of n times the variance of a weight: 1/6 for `uniform`,
+        1/2 for `normal` and `orthogonal`, 1 for `he`.
+    offset : float
+        Half the variance of a bias: 1/(6n) for `uniform`, else 0.
+
+    Returns
+    -------
+    array of shape (depth + 1,)
+        q_0 … q_L.
+
+    References
+    ----------
+    He, Zhang, Ren and Sun (2015), arXiv 1502.01852, section 2.2; the offset is ours.
+    """
+    q = [float(start)]
+    for _ in range(_checks.integer("depth", depth, 0)):
+        q.append(gain * q[-1] + offset)
+    return np.array(q)
+
+
+def mean_cosine(h):
+    """Mean cosine of the angle between the activations of two different examples: 1 where all rows point one way.
+
+    Parameters
+    ----------
+    h : array_like of shape (batch, width)
+        At least two rows, none of them all 0.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two rows, or a row is all 0 and so has no direction.
+    """
+    h = _checks.floats("h", h)
+    if h.ndim != 2 or len(h) < 2:
+        raise ValueError(f"h must have shape (batch, width) with at least two rows, but it has shape {h.shape}.")
+    lengths = np.linalg.norm(h, axis=1, keepdims=True)
+    if not lengths.all():
+        raise ValueError("h has a row of zeros, which points nowhere; leave such rows out.")
+    total, n = (h / lengths).sum(axis=0), len(h)
+    return float((total @ total - n) / (n * (n - 1)))
+
+
+def spread(h):
+    """Root mean square distance of the examples from their mean, for `h` of shape (batch, width)."""
+    h = _checks.floats("h", h)
+    return float(np.sqrt(((h - h.mean(axis=0)) ** 2).sum(axis=1).mean()))
+
+
+def jacobians(network, params, x):
+    """Jacobians from h_0 to every block at one example, in row form: entry [l, i, j] is ∂h_l,j / ∂h_0,i.
+
+    Parameters
+    ----------
+    network : Network
+    params : Parameters
+    x : array_like of shape (n_in,)
+        One example.
+
+    Returns
+    -------
+    array of shape (depth + 1, width, width)
+        The first is the identity, the last is `end_to_end_jacobian`.
+    """
+    _, cache = network.forward(params, _checks.floats("x", x)[None, :])
+    products = [np.eye(network.width)]
+    for block_params, h in zip(params.blocks, cache.h[:-1], strict=True):
+        products.append(products[-1] @ block_jacobian(network.block, block_params, h[0]))
+    return np.array(products)
+
+
+def circle_test(jacobian, rng=0, points=49):
+    """Send a circle of small changes through a Jacobian and return the curve that comes out.
+
+    The circle has radius 1 and lies in a random plane of the input; the curve is an ellipse. Small changes
+    really do move like this, in proportion; the unit is the radius of the circle that went in.
+
+    Parameters
+    ----------
+    jacobian : array_like of shape (width, width)
+        In row form, from `end_to_end_jacobian` or `jacobians`.
+    rng : int or numpy.random.Generator
+        Draws the plane.
+    points : int
+        Points on the circle, the last equal to the first.
+
+    Returns
+    -------
+    curve : array of shape (points, 2)
+        The ellipse in the plane it lies in, its long axis drawn along x.
+    radii : array of shape (2,)
+        Its longest and shortest radius.
+    """
+    jacobian = _checks.floats("jacobian", jacobian)
+    plane, _ = np.linalg.qr(_checks.generator(rng).normal(size=(len(jacobian), 2)))
+    angle = np.linspace(0, 2 * np.pi, _checks.integer("points", points, 3))
+    turn, radii, _ = np.linalg.svd(plane.T @ jacobian, full_matrices=False)
+    return np.column_stack([np.cos(angle), np.sin(angle)]) @ turn * radii, radii
+
+
+def over_seeds(rows):
+    """Lowest value, geometric mean and highest value over seeds, for positive `rows` of shape (n_seeds, …).
+
+    Norms of deep networks spread over factors, not differences, so the mean that fits is the geometric one.
+
+    Returns
+    -------
+    low, mid, high : arrays of shape (…)
+        A 0 among the values makes `mid` 0, too.
+    """
+    rows = np.asarray(rows)
+    with np.errstate(divide="ignore"):  # log 0 is −∞, and its exponential 0 again
+        return rows.min(axis=0), np.exp(np.log(rows).mean(axis=0)), rows.max(axis=0)
