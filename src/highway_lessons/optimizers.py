@@ -1,6 +1,6 @@
 """Optimisers over one flat parameter vector: `start` makes the state, `update` changes the vector in place."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -33,20 +33,33 @@ class SGD:
     decay: float = 1.0
 
     def __post_init__(self):
-        _checks.real("learning_rate", self.learning_rate, 0)
-        _checks.real("momentum", self.momentum, 0, np.nextafter(1, 0))
-        _checks.real("decay", self.decay, np.nextafter(0, 1), 1)
+        _checks.keep(
+            self,
+            learning_rate=_checks.real("learning_rate", self.learning_rate, 0),
+            momentum=_checks.real("momentum", self.momentum, 0, below=1),
+            decay=_checks.real("decay", self.decay, maximum=1, above=0),
+        )
 
     def start(self, flat):
         """Return the state for a parameter vector of this shape and type."""
-        return {"learning_rate": self.learning_rate, "velocity": np.zeros_like(flat)}
+        return {
+            "learning_rate": self.learning_rate,
+            "velocity": np.zeros_like(flat),
+            "work": np.empty_like(flat),  # reused, since large new arrays cost more than the sums in them
+        }
 
     def update(self, flat, gradient, state):
         """Take one step: change `flat`, of shape (n_parameters,), and `state` in place."""
-        velocity = state["velocity"]
+        velocity, work = state["velocity"], state["work"]
         velocity *= self.momentum
         velocity += gradient
-        flat -= state["learning_rate"] * (gradient + self.momentum * velocity if self.nesterov else velocity)
+        if self.nesterov:
+            np.multiply(velocity, self.momentum, out=work)
+            work += gradient
+        else:
+            work[:] = velocity
+        work *= state["learning_rate"]
+        flat -= work
         state["learning_rate"] *= self.decay
 
 
@@ -62,6 +75,7 @@ class Adam:
         Decay of the running means of the gradient and of its square, in [0, 1).
     epsilon : float
         Added to the root of the second moment, in the gradient's own unit: gradients far below it stand still.
+        At least 1.5e-154 in float64 and 1.1e-19 in float32: the square of a smaller gradient is 0 there.
 
     References
     ----------
@@ -74,21 +88,70 @@ class Adam:
     epsilon: float = 1e-8
 
     def __post_init__(self):
-        _checks.real("learning_rate", self.learning_rate, 0)
-        _checks.real("beta1", self.beta1, 0, np.nextafter(1, 0))
-        _checks.real("beta2", self.beta2, 0, np.nextafter(1, 0))
-        _checks.real("epsilon", self.epsilon, 0)
+        _checks.keep(
+            self,
+            learning_rate=_checks.real("learning_rate", self.learning_rate, 0),
+            beta1=_checks.real("beta1", self.beta1, 0, below=1),
+            beta2=_checks.real("beta2", self.beta2, 0, below=1),
+            epsilon=_checks.real("epsilon", self.epsilon, above=0),
+        )
 
     def start(self, flat):
         """Return the state for a parameter vector of this shape and type."""
-        return {"step": 0, "mean": np.zeros_like(flat), "square": np.zeros_like(flat)}
+        _checks.real(f"epsilon in {flat.dtype}", self.epsilon, float(np.sqrt(np.finfo(flat.dtype).tiny)))
+        return {"step": 0, "mean": np.zeros_like(flat), "square": np.zeros_like(flat), "work": np.empty_like(flat)}
 
     def update(self, flat, gradient, state):
         """Take one step: change `flat`, of shape (n_parameters,), and `state` in place."""
         state["step"] += 1
-        mean, square = state["mean"], state["square"]
-        mean += (1 - self.beta1) * (gradient - mean)
-        square += (1 - self.beta2) * (gradient**2 - square)
-        mean_hat = mean / (1 - self.beta1 ** state["step"])
-        square_hat = square / (1 - self.beta2 ** state["step"])
-        flat -= self.learning_rate * mean_hat / (np.sqrt(square_hat) + self.epsilon)
+        mean, square, work = state["mean"], state["square"], state["work"]
+        np.subtract(gradient, mean, out=work)
+        work *= 1 - self.beta1
+        mean += work
+        np.square(gradient, out=work)
+        work -= square
+        work *= 1 - self.beta2
+        square += work
+        np.divide(square, 1 - self.beta2 ** state["step"], out=work)
+        np.sqrt(work, out=work)
+        work += self.epsilon
+        np.divide(mean, work, out=work)
+        work *= self.learning_rate / (1 - self.beta1 ** state["step"])
+        flat -= work
+
+
+@dataclass(frozen=True)
+class Recorder:
+    """Another optimiser, watched: it also keeps a copy of the parameters at the start and every few updates.
+
+    Parameters
+    ----------
+    optimiser : SGD or Adam
+        Does the work.
+    every : int
+        Updates from one copy to the next, at least 1; the number of mini-batches in an epoch keeps one per epoch.
+
+    Attributes
+    ----------
+    kept : list of arrays of shape (n_parameters,)
+        The copies, in order. Use a new Recorder for each training.
+    """
+
+    optimiser: object
+    every: int
+    kept: list = field(default_factory=list)
+
+    def __post_init__(self):
+        _checks.integer("every", self.every, 1)
+
+    def start(self, flat):
+        """Return the state of the optimiser, with a count of updates."""
+        self.kept.append(flat.copy())
+        return {"updates": 0, "optimiser": self.optimiser.start(flat)}
+
+    def update(self, flat, gradient, state):
+        """Let the optimiser change `flat`, and keep a copy when it is time."""
+        self.optimiser.update(flat, gradient, state["optimiser"])
+        state["updates"] += 1
+        if state["updates"] % self.every == 0:
+            self.kept.append(flat.copy())
