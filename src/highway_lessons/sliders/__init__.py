@@ -1,0 +1,342 @@
+"""`explore(compute, gate_bias=[…], depth=[…], …)`: a figure with sliders, in a notebook and in the built book.
+
+In a notebook it is an anywidget: a frame is computed when the sliders first stand there, and kept. While the book is
+built, every frame is computed, no kernel is spoken to, and the output is HTML that needs nothing but itself, with a
+PNG for print and for readers without JavaScript. The same `explore.js` draws in both.
+"""
+
+import base64
+import html
+import io
+import itertools
+import json
+import math
+from pathlib import Path
+from typing import NamedTuple
+
+import anywidget
+import numpy as np
+import traitlets
+from IPython import get_ipython
+
+from highway_lessons import _checks
+from highway_lessons.notebook import building_book
+from highway_lessons.palette import lines
+from highway_lessons.sliders import frames
+from highway_lessons.sliders.frames import Band, Curve, number
+
+__all__ = ["Band", "Curve", "Explore", "explore", "number"]
+
+HERE = Path(__file__).parent
+
+
+def explore(
+    compute, *, start, xlabel, ylabel, xlim, ylim, caption, log=False, equal=False, first=1, say=None, **sliders
+):
+    """Draw what `compute` returns, with one slider for each of its arguments.
+
+    Parameters
+    ----------
+    compute : callable
+        ``compute(gate_bias=…, depth=…)`` returns ``{"series name": values}``: an array of shape (n,) over the blocks,
+        a `Band`, or a `Curve`. Names and kinds of series stay the same wherever the sliders stand; lengths may differ.
+        It is called at most once for each position of the sliders, so it must depend on its arguments alone.
+    start : dict of str to number or str
+        Where the sliders stand at first, and where Reset puts them: the values that the text speaks of.
+    xlabel, ylabel : str
+    xlim, ylim : pair of float
+        The axes, fixed, so that the eye sees what changes.
+    caption : str
+        One sentence under the figure.
+    log : bool
+        Logarithmic y. A 0 is drawn at the floor of the axis, and the sentence says so.
+    equal : bool
+        One unit is as long in x as in y.
+    first : int
+        x of the first entry of a series over the blocks: 1 for blocks, 0 for h_0 … h_L.
+    say : callable, optional
+        ``say(values, frame)`` returns one sentence that says in words what the figure shows: `values` is where the
+        sliders stand, `frame` what `compute` returned there. It is the status line and the text alternative.
+    **sliders : list of numbers or str
+        One slider per keyword: the values it can take. Its label is the keyword with spaces.
+
+    Returns
+    -------
+    Explore
+        The widget: as the last line of a cell it shows itself.
+
+    Raises
+    ------
+    ValueError, TypeError
+        One sentence: what came, what was expected. What `compute` itself raises is passed on.
+    """
+    for name, function in {"compute": compute, "say": say or str}.items():
+        if not callable(function):
+            raise TypeError(f"{name} must be a function, but {_checks.describe(function)} came.")
+    for name, text in {"xlabel": xlabel, "ylabel": ylabel, "caption": caption}.items():
+        if not isinstance(text, str) or not text.strip():
+            raise TypeError(f"{name} must be a text that is not empty, but {text!r} came.")
+    axes = {"xlabel": xlabel, "ylabel": ylabel, "caption": caption, "log": bool(log), "equal": bool(equal)}
+    axes |= {"xlim": _limits("xlim", xlim), "ylim": _limits("ylim", ylim), "first": _checks.integer("first", first, 0)}
+    if log and axes["ylim"][0] <= 0:
+        raise ValueError(f"ylim must start above 0 when log=True, but {ylim[0]:g} came; give the floor of the axis.")
+    if log and equal:
+        raise ValueError("equal=True needs two linear axes, but log=True came with it; leave out one of them.")
+    if not sliders:
+        raise ValueError("explore needs at least one slider, such as gate_bias=[-5, -2, 0], but none came.")
+    sliders = [_slider(name, stops) for name, stops in sliders.items()]
+    widget = Explore(compute, say, sliders, _on_grid("start", start, sliders), axes)
+    _close_earlier(widget)
+    return widget
+
+
+class Explore(anywidget.AnyWidget):
+    """What `explore` returns: sliders over a figure.
+
+    Attributes
+    ----------
+    value : dict of str to number or str
+        Where the sliders stand: read it, observe it, link it, set it. A name left out stays where it is, so
+        ``w.value = {"depth": 50}`` moves one slider. A value that a slider cannot take raises a sentence.
+    """
+
+    _esm = (HERE / "explore.js").read_text(encoding="utf-8")
+    _css = (HERE / "explore.css").read_text(encoding="utf-8")
+    sliders = traitlets.List().tag(sync=True)  # of {name, label, values, texts}
+    start = traitlets.Dict().tag(sync=True)
+    value = traitlets.Dict().tag(sync=True)
+    axes = traitlets.Dict().tag(sync=True)  # labels, limits and ticks as they are drawn: log10 on a log axis
+    looks = traitlets.List().tag(sync=True)  # of {name, kind, light, dark, dash, marker, width}
+    frame = traitlets.Dict().tag(sync=True)  # {value, says, bytes, arrays, failed}: what is drawn at `value`
+
+    def __init__(self, compute, say, sliders, start, axes):
+        self._compute, self._say, self._axes = compute, say, axes
+        self._kept = {}  # the frames visited so far
+        self._last = start  # `value` as it was last accepted
+        series = self._visit(start).series
+        super().__init__(
+            sliders=sliders,
+            start=start,
+            value=start,
+            axes=_drawn_axes(axes),
+            looks=[
+                look._asdict()
+                | {"name": name, "kind": frames.kind(series[name]), "marker": frames.MARKERS[look.marker]}
+                for name, look in lines(list(series)).items()
+            ],
+            frame=self._message(start),
+        )
+
+    def open(self):
+        """Make the widget known to the notebook; while the book is built there is nobody to tell."""
+        if not building_book():
+            super().open()
+
+    def close(self):
+        """Take the widget out of the notebook and let its memory go."""
+        if self.comm is not None:
+            self.layout.close()
+            super().close()
+
+    @traitlets.validate("value")
+    def _accept(self, proposal):
+        self._last = _on_grid("value", proposal.value, self.sliders, self._last)
+        return self._last
+
+    @traitlets.observe("value")
+    def _follow(self, change):
+        try:
+            self.frame = self._message(change.new)
+        except Exception as error:
+            says = f"There is no figure {frames.place(change.new)}: {type(error).__name__}: {error}"
+            self.frame = {"value": change.new, "says": says, "bytes": 4, "arrays": [], "failed": True}
+            raise  # the notebook shows where it happened
+
+    def _visit(self, value):
+        """Return the frame at `value`, computed the first time only."""
+        key = tuple(value.values())
+        if key not in self._kept:
+            series = frames.checked(self._compute(**value), value, self._axes["log"])
+            if self._kept:
+                _same_kinds(next(iter(self._kept.values())).series, series, value)
+            sentence = self._say(dict(value), series) if self._say else frames.sentence(value, series, self._axes)
+            if not isinstance(sentence, str):
+                raise TypeError(f"say must return a sentence, but {_checks.describe(sentence)} came.")
+            self._kept[key] = _Frame(series, " ".join([sentence, *frames.notes(series, self._axes)]))
+        return self._kept[key]
+
+    def _message(self, value):
+        """The frame at `value` as explore.js reads it."""
+        frame = self._visit(value)
+        arrays = [frames.drawn(series, self._axes["log"]) for series in frame.series.values()]
+        dtype = frames.smallest_dtype(itertools.chain(*arrays))
+        data = [[array.astype(dtype).tobytes() for array in series] for series in arrays]
+        return {"value": value, "says": frame.says, "bytes": dtype.itemsize, "arrays": data}
+
+    def _repr_mimebundle_(self, **options):
+        says = self._visit(self.value).says
+        if building_book():
+            png = base64.b64encode(self._png()).decode()
+            return {"text/html": self._html(png, says), "image/png": png, "text/plain": says}, {}
+        bundle, metadata = super()._repr_mimebundle_(**options)
+        return bundle | {"text/plain": says}, metadata
+
+    def _html(self, png, says):
+        """All that a page needs, in one piece: picture, style, every frame, and explore.js to draw them."""
+        grid = itertools.product(*(slider["values"] for slider in self.sliders))
+        visited = [self._visit(dict(zip(self.value, stops, strict=True))) for stops in grid]
+        arrays = [[frames.drawn(s, self._axes["log"]) for s in frame.series.values()] for frame in visited]
+        dtype = frames.smallest_dtype(array for frame in arrays for series in frame for array in series)
+        data, places = bytearray(), {}
+
+        def place(array):  # equal arrays, such as a plain net's at every gate bias, travel once
+            raw = array.astype(dtype).tobytes()
+            if raw not in places:
+                places[raw] = [len(data) // dtype.itemsize, array.size]
+                data.extend(raw)
+            return places[raw]
+
+        placed = [[[place(array) for array in series] for series in frame] for frame in arrays]
+        state = {name: getattr(self, name) for name in ("sliders", "start", "value", "axes", "looks")}
+        state["frames"] = [[frame.says, series] for frame, series in zip(visited, placed, strict=True)]
+        state |= {"bytes": dtype.itemsize, "data": base64.b64encode(data).decode()}
+        texts = {"says": says, "caption": self.axes["caption"], "place": frames.place(self.value)}
+        texts = {name: html.escape(text) for name, text in texts.items()}
+        name = f"explore-{next(_COUNT)}"
+        return _PAGE.format(id=name, png=png, css=self._css, esm=_script(self._esm), state=_script(state), **texts)
+
+    def _png(self):
+        """The figure where the sliders stand, drawn as explore.js draws it."""
+        from highway_lessons.figures import dashes, new_figure
+
+        axes, labels = self._axes, {slider["name"]: slider["label"] for slider in self.sliders}
+        figure, plot = new_figure(figsize=(7, 4.2))
+        for name, look in lines([look["name"] for look in self.looks]).items():
+            series = self._visit(self.value).series[name]
+            x, y = frames.points(series, axes["first"])
+            floor = axes["ylim"][0] if axes["log"] else -np.inf
+            if isinstance(series, Band):
+                low, high = np.maximum(series.low, floor), np.maximum(series.high, floor)
+                plot.fill_between(x, low, high, color=look.light, alpha=0.18, linewidth=0)
+            plot.plot(
+                x, np.where(y == 0, np.maximum(y, floor), y), color=look.light, linestyle=dashes(look.dash), label=name,
+                linewidth=look.width, marker=look.marker, markevery=max(1, len(y) // 8),
+                markersize=9 if len(y) == 1 else 5,
+            )  # fmt: skip
+        plot.set(yscale="log" if axes["log"] else "linear", xlim=axes["xlim"], ylim=axes["ylim"])
+        plot.set(xlabel=axes["xlabel"], ylabel=axes["ylabel"], aspect="equal" if axes["equal"] else "auto")
+        for axis, ticks, log in ((plot.xaxis, "xticks", False), (plot.yaxis, "yticks", axes["log"])):
+            stops, texts = zip(*self.axes[ticks], strict=True)
+            axis.set_ticks(10.0 ** np.array(stops) if log else stops, texts)
+            axis.minorticks_off()
+        where = ", ".join(f"{labels[name]} {frames.stop_text(stop)}" for name, stop in self.value.items())
+        figure.legend(loc="outside lower left", ncols=min(4, len(self.looks)), title=where, alignment="left")
+        with io.BytesIO() as file:
+            figure.savefig(file, format="png")
+            return file.getvalue()
+
+
+class _Frame(NamedTuple):
+    series: dict
+    says: str
+
+
+_COUNT = itertools.count(1)
+_PAGE = """<div id="{id}"><figure class="hl-explore"><img src="data:image/png;base64,{png}" alt="{says}">
+<noscript><p>The sliders need JavaScript; in the picture they stand {place}.</p></noscript>
+<figcaption>{caption}</figcaption></figure></div>
+<style>{css}</style>
+<script type="module">
+const source = new Blob([{esm}], {{ type: "text/javascript" }});
+const {{ page }} = await import(URL.createObjectURL(source));
+page(document.getElementById("{id}"), {state});
+</script>"""
+
+
+def _script(thing):
+    """Write JSON that can stand inside a script element."""
+    return json.dumps(thing, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _drawn_axes(axes):
+    """Add ticks, and take log10 of what is drawn on a log axis."""
+    ylim = [math.log10(y) for y in axes["ylim"]] if axes["log"] else axes["ylim"]
+    xticks, yticks = frames.ticks(*axes["xlim"], False), frames.ticks(*axes["ylim"], axes["log"])
+    return axes | {"ylim": ylim, "xticks": xticks, "yticks": yticks}
+
+
+def _limits(name, pair):
+    try:
+        low, high = pair
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be a pair of numbers (low, high), but {pair!r} came.") from None
+    low, high = _checks.real(name, low), _checks.real(name, high)
+    if not low < high:
+        raise ValueError(f"{name} must be (low, high) with low < high, but {pair!r} came.")
+    return [low, high]
+
+
+def _slider(name, stops):
+    """Describe one slider for explore.js."""
+    if isinstance(stops, str) or not np.iterable(stops):
+        raise TypeError(f"{name} must be a list of values for a slider, but {_checks.describe(stops)} came.")
+    stops = [stop.item() if isinstance(stop, np.generic) else stop for stop in stops]
+    stops = [stop if isinstance(stop, str | int) else _checks.real(f"each value of {name}", stop) for stop in stops]
+    if len(set(stops)) < max(2, len(stops)):
+        raise ValueError(f"{name} must hold at least two values, each once, but {stops!r} came.")
+    label, texts = name.replace("_", " "), [frames.stop_text(stop) for stop in stops]
+    return {"name": name, "label": label, "values": stops, "texts": texts}
+
+
+class OffTheGrid(ValueError, traitlets.TraitError):
+    """A slider cannot stand there. Also a TraitError, so that ipywidgets puts the old value back."""
+
+
+def _on_grid(argument, value, sliders, otherwise=None):
+    """Return `value` as a dict of grid values in the order of the sliders; names left out come from `otherwise`."""
+    names = [slider["name"] for slider in sliders]
+    if not isinstance(value, dict) or not set(value) <= set(names):
+        wanted = ", ".join(map(repr, names))
+        raise OffTheGrid(f"{argument} must be a dict with the sliders' names ({wanted}), but {value!r} came.")
+    if otherwise is None and len(value) < len(names):
+        missing = next(name for name in names if name not in value)
+        raise OffTheGrid(f"{argument} must say where every slider stands, but {missing!r} is missing.")
+    value = (otherwise or {}) | value
+    return {slider["name"]: _nearest(argument, value[slider["name"]], slider) for slider in sliders}
+
+
+def _nearest(argument, stop, slider):
+    """The slider's own value for `stop`, forgiving rounding: 0.1 + 0.2 is 0.3, and −2 is −2.0."""
+    for own in slider["values"]:
+        numeric = not isinstance(stop, str) and not isinstance(own, str)
+        if own == stop or (numeric and math.isclose(own, stop, rel_tol=1e-9, abs_tol=1e-12)):
+            return own
+    wanted = ", ".join(slider["texts"])
+    raise OffTheGrid(f"{argument}[{slider['name']!r}] must be one of {wanted}, but {stop!r} came.")
+
+
+def _same_kinds(at_start, here, value):
+    kinds = [", ".join(f"{name!r} ({frames.kind(s)})" for name, s in frame.items()) for frame in (at_start, here)]
+    if kinds[0] != kinds[1]:
+        raise ValueError(
+            f"compute must return the same series everywhere, but {frames.place(value)} it returned {kinds[1]} "
+            f"and at the start {kinds[0]}."
+        )
+
+
+_MADE = {}  # notebook cell → (its last run, the widgets that run made)
+
+
+def _close_earlier(widget):
+    """Close what an earlier run of the same cell made: ipywidgets itself keeps every widget for ever."""
+    shell = get_ipython()
+    request = shell.get_parent() if hasattr(shell, "get_parent") else {}
+    cell, run = request.get("metadata", {}).get("cellId"), request.get("header", {}).get("msg_id")
+    if cell is None:
+        return
+    last_run, widgets = _MADE.get(cell, (None, []))
+    if last_run != run:
+        for earlier in widgets:
+            earlier.close()
+        widgets = []
+    _MADE[cell] = run, [*widgets, widget]

@@ -1,0 +1,179 @@
+"""One frame of a slider figure: the series at one place of the sliders, checked, in words, as numbers to draw."""
+
+import math
+import numbers
+from typing import NamedTuple
+
+import numpy as np
+
+from highway_lessons import _checks
+
+SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+class Band(NamedTuple):
+    """A series with its spread, for example over seeds: three arrays of shape (n,), low ≤ mid ≤ high."""
+
+    low: np.ndarray
+    mid: np.ndarray
+    high: np.ndarray
+
+
+class Curve(NamedTuple):
+    """A line in the plane through the points (x, y): two arrays of shape (n,). A single point is drawn as a dot."""
+
+    x: np.ndarray
+    y: np.ndarray
+
+
+def kind(series):
+    """The name under which explore.js knows how to draw `series`."""
+    return {Band: "band", Curve: "curve"}.get(type(series), "line")
+
+
+def points(series, first):
+    """Where the line of a series runs: its x and its y, each of shape (n,)."""
+    if isinstance(series, Curve):
+        return series
+    y = series.mid if isinstance(series, Band) else series
+    return first + np.arange(len(y)), y
+
+
+def number(value):
+    """Write a number as the sentences under the figures do: 0.119, −2, 2.4e−05."""
+    if value == 0 or 0.01 <= abs(value) < 1000:
+        text = f"{value:.3g}"
+    else:
+        text = f"{value:.0f}" if 1000 <= abs(value) < 1e5 else f"{value:.1e}"
+    return text.replace("-", "−")
+
+
+def stop_text(value):
+    """Write one stop of a slider: a text as it is, a number with a real minus sign."""
+    return f"{value:g}".replace("-", "−") if isinstance(value, numbers.Real) else value
+
+
+def place(values):
+    """Say where the sliders stand: at gate bias −2 and depth 50."""
+    *most, last = [f"{name.replace('_', ' ')} {stop_text(value)}" for name, value in values.items()]
+    return "at " + (", ".join(most) + " and " + last if most else last)
+
+
+def checked(returned, values, log):
+    """Return what `compute` returned as a dict of float arrays, `Band` and `Curve`; refuse anything else."""
+    here = place(values)
+    if not isinstance(returned, dict) or not returned:
+        came = "an empty dict" if returned == {} else _checks.describe(returned)
+        raise TypeError(f"compute must return a dict of named series, but {here} {came} came.")
+    return {name: _checked_series(f"series {name!r} {here}", series, log) for name, series in returned.items()}
+
+
+def _checked_series(what, series, log):
+    if isinstance(series, Band | Curve):
+        arrays = [_one_row(f"{field} of {what}", array) for field, array in series._asdict().items()]
+        if len({array.size for array in arrays}) > 1:
+            sizes = ", ".join(f"{field} {array.size}" for field, array in zip(series._fields, arrays, strict=True))
+            raise ValueError(f"{what} must hold arrays of one length, but these came: {sizes}.")
+        series = type(series)(*arrays)
+        if isinstance(series, Band) and ((series.low > series.mid) | (series.mid > series.high)).any():
+            raise ValueError(f"{what} must have low ≤ mid ≤ high, but it has not everywhere; check the order.")
+        rows = series if isinstance(series, Band) else [series.y]
+    else:
+        series = _one_row(what, series)
+        rows = [series]
+    if log and any((row < 0).any() for row in rows):
+        raise ValueError(f"{what} holds a negative number, which a logarithmic axis cannot show; use log=False.")
+    return series
+
+
+def _one_row(what, array):
+    array = _checks.floats(what, array).astype(np.float64)
+    if array.ndim != 1:
+        raise ValueError(f"{what} must be a 1-D array, but it has shape {array.shape}; flatten it or choose a row.")
+    return array
+
+
+def sentence(values, frame, axes):
+    """Say in words what a figure shows: the two ends of a series over the blocks, the extent of a curve."""
+    parts = []
+    for name, series in frame.items():
+        x, y = points(series, axes["first"])
+        if not np.isfinite(y).any():
+            parts.append(f"{name} has no values")
+        elif len(y) == 1 and isinstance(series, Curve):
+            parts.append(f"{name} at {axes['xlabel']} {number(x[0])} and {axes['ylabel']} {number(y[0])}")
+        elif isinstance(series, Curve):
+            across, up = (f"{number(np.nanmin(side))} to {number(np.nanmax(side))}" for side in series)
+            parts.append(f"{name} from {across} across and from {up} up")
+        else:
+            ends = [f"{number(y[i])} at {axes['xlabel']} {x[i]}" for i in sorted({0, len(y) - 1})]
+            parts.append(f"{name} {' and '.join(ends)}")
+    here = place(values)
+    return f"{here[0].upper()}{here[1:]}: {'; '.join(parts)}."
+
+
+def notes(frame, axes):
+    """Say what the eye cannot see in the figure: zeros on a log axis, gaps, and points beyond the fixed axes."""
+    (left, right), (low, high) = axes["xlim"], axes["ylim"]
+    for name, series in frame.items():
+        x, y = points(series, axes["first"])
+        rows = [y] if not isinstance(series, Band) else list(series)
+        gaps = ~np.isfinite(np.sum([x, *rows], axis=0))
+        zeros = (y == 0) if axes["log"] else np.zeros(len(y), bool)
+        beyond = ~gaps & ~zeros & ((x < left) | (x > right) | (y < low) | (y > high))
+        for which, said in (
+            (zeros, "is 0, drawn at the floor of the axis,"),
+            (gaps, "is not a number, drawn as a gap,"),
+            (beyond, "lies beyond the axes"),
+        ):
+            if which.any():
+                yield f"{name[0].upper()}{name[1:]} {said} at {which.sum()} of {len(y)} points."
+
+
+def drawn(series, log):
+    """Return the arrays that are drawn, gaps as NaN; on a log axis log10, so that 1e-41 fits a float32, 0 as −inf."""
+    arrays = series if isinstance(series, tuple) else [series]
+    arrays = [np.where(np.isfinite(array), array, np.nan) for array in arrays]
+    if log:
+        with np.errstate(divide="ignore"):
+            arrays = [a if i == 0 and isinstance(series, Curve) else np.log10(a) for i, a in enumerate(arrays)]
+    return arrays
+
+
+def smallest_dtype(arrays):
+    """float32 where it holds all numbers, float64 where one would under- or overflow."""
+    limits = np.finfo(np.float32)
+    for array in arrays:
+        size = np.abs(array[np.isfinite(array) & (array != 0)])
+        if ((size < limits.tiny) | (size > limits.max)).any():
+            return np.dtype("<f8")
+    return np.dtype("<f4")
+
+
+def ticks(low, high, log):
+    """Round positions on an axis, about six of them, each with its text: a list of [position, text]."""
+    most = 7
+    if log:
+        low, high = math.log10(low), math.log10(high)
+        if high - low < 2:
+            decades = range(math.floor(low), math.ceil(high) + 1)
+            stops = [m * 10.0**d for d in decades for m in (1, 2, 5) if low <= math.log10(m * 10.0**d) <= high]
+            return [[math.log10(stop), f"{stop:g}"] for stop in stops]
+    power = 10.0 ** math.floor(math.log10((high - low) / most))
+    step = next(m * power for m in (1, 2, 5, 10) if (high - low) / (m * power) <= most)
+    step = max(1, step) if log else step
+    stops = [i * step for i in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
+    return [[stop, "10" + f"{stop:.0f}".translate(SUPERSCRIPT) if log else stop_text(stop)] for stop in stops]
+
+
+# The palette's markers as SVG paths around (0, 0).
+MARKERS = {
+    "o": "M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0Z",
+    "s": "M-3.5,-3.5h7v7h-7Z",
+    "^": "M0,-4.5L4.5,3.5H-4.5Z",
+    "v": "M0,4.5L4.5,-3.5H-4.5Z",
+    "D": "M0,-5L5,0L0,5L-5,0Z",
+    "x": "M-3.5,-3.5L3.5,3.5M3.5,-3.5L-3.5,3.5",
+    "P": "M-4.5,0H4.5M0,-4.5V4.5",
+    "*": "M-4,-3L4,3M4,-3L-4,3M0,-5V5",
+}
