@@ -1,0 +1,69 @@
+# The course's commands. Each sets up what it needs by itself, and does nothing twice.
+
+# The Python that makes the environment: the newest known to have every pinned package, else any that is new enough.
+# Choose your own with  make book PYTHON=/path/to/python3
+SUITABLE := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
+ifndef PYTHON
+PYTHON := $(shell for p in python3.13 python3.12 python3.11 python3; do \
+	if $$p -c '$(SUITABLE)' 2>/dev/null; then echo $$p; exit; fi; done; echo python3)
+endif
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install
+
+# The stamps' names hold a checksum of what they stand for, so that a new pin or an edited file makes a new stamp.
+READY := $(VENV)/ready-$(shell cat requirements.txt requirements-torch.txt pyproject.toml | cksum | tr ' ' -)
+SOURCES = find book src -type f -not -path '*/_build/*' -not -path '*/.*' -not -path '*/__pycache__/*' \
+	-not -path '*.egg-info/*' | LC_ALL=C sort | xargs cksum
+FLAGS = echo "$$HIGHWAY_LESSONS_SOLUTIONS $${HIGHWAY_LESSONS_REPOSITORY-unset}"; git remote get-url origin 2>/dev/null
+BUILT := book/_build/built-$(shell ($(SOURCES); $(FLAGS)) | cksum | tr ' ' -)
+
+# Our matrices are small: one thread each is fastest, and two test processes do not fight for the cores.
+export OPENBLAS_NUM_THREADS ?= 1
+export OMP_NUM_THREADS ?= 1
+
+.PHONY: help book serve lab test check clean
+
+help:  ## list these commands
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile
+
+book: $(BUILT)  ## build the book and say which file to open
+	@echo "Open this file in a browser: $(CURDIR)/book/_build/html/index.html"
+
+serve: $(BUILT)  ## build the book and serve it at http://127.0.0.1:8000
+	$(BIN)/python -m http.server --bind 127.0.0.1 --directory book/_build/html 8000
+
+lab: $(READY)  ## open the chapters in JupyterLab, to run and change them
+	$(BIN)/jupyter lab book/intro.ipynb
+
+test: $(BUILT)  ## build the book, then run every test: maths, chapters, pages in a browser
+	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+check: $(READY)  ## check style, spelling and that notebooks are committed clean
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/codespell
+	$(BIN)/python -m pytest -q tests/test_notebooks.py
+
+clean:  ## remove what was built, and caches; keep .venv
+	rm -rf book/_build build dist .pytest_cache .ruff_cache .hypothesis
+	find book src tests -name __pycache__ -prune -exec rm -rf {} +
+
+$(READY):
+	@$(PYTHON) -c '$(SUITABLE)' 2>/dev/null || { echo "The course needs Python 3.11 or newer with its venv module," \
+	"but $(PYTHON) is $$($(PYTHON) --version 2>&1 || true): install one (on Debian: apt-get install python3-venv)," \
+	"or name yours with  make PYTHON=/path/to/python3 ."; exit 1; }
+	@echo "Setting up $(VENV) with $(PYTHON): a few minutes the first time."
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) --quiet --requirement requirements.txt
+	@echo "PyTorch, without CUDA where that can be had (the lines below say from where):"
+	@$(PIP) --retries 0 --timeout 15 --no-deps --index-url https://download.pytorch.org/whl/cpu -r requirements-torch.txt \
+	|| { echo "PyTorch's own index did not answer; asking the ordinary one."; $(PIP) --no-deps -r requirements-torch.txt; }
+	$(PIP) --quiet --no-deps --no-build-isolation --editable .
+	@rm -f $(VENV)/ready-* && touch $@
+
+$(BUILT): $(READY)
+	@rm -f book/_build/built-*
+	$(BIN)/jupyter-book build book -W -n --keep-going
+	@touch $@
