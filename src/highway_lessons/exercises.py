@@ -253,7 +253,7 @@ def check_untouched_layers(layers, block):
 
 
 def check_uncoupled_backward(backward):
-    """A function backward(params, x, H, T, C, dy) -> (dx, dz_H, dz_T, dz_C) for y = H · T + x · C with its own gate C."""
+    """A function backward(params, x, H, T, C, dy) -> (dx, dz_H, dz_T, dz_C) for y = H · T + x · C, uncoupled."""
     if not callable(backward):
         return Verdict(False, f"a function backward(params, x, H, T, C, dy) is expected, but {backward!r} came.")
     rng = np.random.default_rng(0)
