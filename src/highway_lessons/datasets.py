@@ -61,7 +61,7 @@ def spirals(turns=5, n_train=8000, n_test=4000, rng=0):
     Returns
     -------
     Data
-        x of shape (points, 2) with |x| ≤ 2, y in {0, 1}: the arm.
+        x of shape (points, 2) with entries between -2 and 2, y in {0, 1}: the arm.
 
     Notes
     -----
