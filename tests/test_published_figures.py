@@ -1,7 +1,7 @@
 """The published figures F1 to F7, one test per row: what this package reproduces, and how closely.
 
 "To the printed digits" means that our number, printed with the published number of digits, is the published text.
-Rows that need the same training are in one xdist group (`pytest -n 2 --dist loadgroup`), so that it runs once.
+Rows that need the same training share it; with pytest-xdist use `--dist loadfile`, so that they share a process.
 """
 
 import math
@@ -152,10 +152,10 @@ def test_f6_data():
 @pytest.mark.parametrize(
     ("depth", "kind", "accuracy", "loss"),
     [
-        pytest.param(5, "plain", 0.9481, 0.012, marks=pytest.mark.xdist_group("depth 5 and 20")),
-        pytest.param(5, "highway", 0.9630, 0.024, marks=pytest.mark.xdist_group("depth 5 and 20")),
-        pytest.param(20, "highway", 0.9500, 0.090, marks=pytest.mark.xdist_group("depth 5 and 20")),
-        pytest.param(50, "highway", 0.9426, 0.023, marks=pytest.mark.xdist_group("depth 50, bias -2")),
+        (5, "plain", 0.9481, 0.012),
+        (5, "highway", 0.9630, 0.024),
+        (20, "highway", 0.9500, 0.090),
+        (50, "highway", 0.9426, 0.023),
     ],
 )
 def test_f6_training(depth, kind, accuracy, loss):
@@ -166,7 +166,6 @@ def test_f6_training(depth, kind, accuracy, loss):
     assert last_loss == pytest.approx(loss, abs=0.001)
 
 
-@pytest.mark.xdist_group("depth 5 and 20")
 def test_f6_training_plain_20_is_chaotic():
     """Published 0.3593 and 1.555, but rounding alone moves the accuracy over 0.20 to 0.55: only a range is a fact."""
     ours, last_loss = trained(Plain(), 20)
@@ -184,7 +183,7 @@ def test_f6_training_plain_50_stays_at_chance():
 
 @pytest.mark.parametrize(
     ("gate_bias", "accuracy"),
-    [(0, 0.1000), pytest.param(-2, 0.9426, marks=pytest.mark.xdist_group("depth 50, bias -2")), (-5, 0.9611)],
+    [(0, 0.1000), (-2, 0.9426), (-5, 0.9611)],
 )
 def test_f7_gate_bias(gate_bias, accuracy):
     ours, _ = trained(Highway(float(gate_bias)), 50)

@@ -8,6 +8,7 @@ A block is a small immutable object that remembers nothing between calls:
 - `backward(params, cache, dy) -> (dx, grads)`.
 
 Rows are examples: `x` is (batch, width), `W` is (n_in, n_out), and a layer is `x @ W + b`. The papers write `W x`.
+A cache holds the arrays themselves, not copies: write to neither x nor y before the backward pass.
 """
 
 from dataclasses import dataclass
@@ -59,7 +60,7 @@ class Plain:
     def forward(self, params, x):
         """Return y, of shape (batch, width), and the cache."""
         f, _ = ACTIVATIONS[self.activation]
-        x = _checks.batch("x", x, len(params["W_H"]))
+        x = _checks.batch("x", x, _checks.width(params))
         H = f(x @ params["W_H"] + params["b_H"])
         return H, PlainCache(x, H)
 
@@ -106,7 +107,7 @@ class Highway:
     activation: str = "relu"
 
     def __post_init__(self):
-        _checks.real("gate_bias", self.gate_bias)
+        _checks.keep(self, gate_bias=_checks.real("gate_bias", self.gate_bias))
         _checks.choice("activation", self.activation, ACTIVATIONS)
 
     def shapes(self, width):
@@ -117,15 +118,15 @@ class Highway:
         """Starting values by name; draws W_H and b_H, then W_T and a bias that `gate_bias` replaces."""
         W_H, b_H = initialiser(rng, width, width)
         W_T, _ = initialiser(rng, width, width)
-        return {"W_H": W_H, "W_T": W_T, "b_H": b_H, "b_T": np.full(width, float(self.gate_bias))}
+        return {"W_H": W_H, "W_T": W_T, "b_H": b_H, "b_T": np.full(width, self.gate_bias)}
 
     def forward(self, params, x):
         """Return y, of shape (batch, width), and the cache."""
         f, _ = ACTIVATIONS[self.activation]
-        x = _checks.batch("x", x, len(params["W_H"]))
+        x = _checks.batch("x", x, _checks.width(params))
         H = f(x @ params["W_H"] + params["b_H"])
         T = sigmoid(x @ params["W_T"] + params["b_T"])
-        y = x + T * (H - x)  # the same mix as H·T + x·(1 − T), in fewer steps
+        y = H * T + x * (1 - T)
         return y, HighwayCache(x, H, T)
 
     def backward(self, params, cache, dy):
@@ -172,7 +173,7 @@ class Residual:
     activation: str = "relu"
 
     def __post_init__(self):
-        _checks.real("scale", self.scale)
+        _checks.keep(self, scale=_checks.real("scale", self.scale))
         _checks.choice("activation", self.activation, ACTIVATIONS)
 
     def shapes(self, width):
@@ -190,7 +191,7 @@ class Residual:
     def forward(self, params, x):
         """Return y, of shape (batch, width), and the cache."""
         f, _ = ACTIVATIONS[self.activation]
-        x = _checks.batch("x", x, len(params["W_1"]))
+        x = _checks.batch("x", x, _checks.width(params))
         h = f(x @ params["W_1"] + params["b_1"])
         y = x + self.scale * (h @ params["W_2"] + params["b_2"])
         return y, ResidualCache(x, h)

@@ -103,9 +103,9 @@ def cross_entropy(logits, labels):
     Raises
     ------
     ValueError
-        If `labels` are not one whole number in 0 … n_classes − 1 per example.
+        If the batch is empty or `labels` are not one whole number in 0 … n_classes − 1 per example.
     """
-    log_p = log_softmax(logits)
+    log_p = log_softmax(_checks.batch("logits", logits))
     rows = np.arange(len(log_p))
     labels = _checks.labels("labels", labels, *log_p.shape)
     dlogits = np.exp(log_p)

@@ -48,11 +48,17 @@ def _norms(network, params, logits, cache, labels):
     weight = "W_1" if "W_1" in network.block.shapes(network.width) else "W_H"
     gates = [c.T.mean() for c in cache.blocks if hasattr(c, "T")]
     return SignalNorms(
-        h=np.array([np.linalg.norm(h) for h in cache.h]),
-        dh=np.array([np.linalg.norm(d) for d in dh]),
-        dW=np.array([np.linalg.norm(views[weight]) for views in gradients.blocks]),
+        h=np.array([_norm(h) for h in cache.h]),
+        dh=np.array([_norm(d) for d in dh]),
+        dW=np.array([_norm(views[weight]) for views in gradients.blocks]),
         T=np.array(gates) if gates else None,
     )
+
+
+def _norm(array):
+    """Frobenius norm; scaled first, since the square of a number below 1e-162 is 0."""
+    largest = np.abs(array).max()
+    return largest * np.linalg.norm(array / largest) if 0 < largest < np.inf else largest
 
 
 def profiles(block, depths, seeds=range(10), batch=256, width=64, initialiser="uniform"):
@@ -141,8 +147,9 @@ def direct_path(gate, depth):
     The formula is ours; the layer is Srivastava, Greff and Schmidhuber (2015), arXiv 1507.06228, eq. 3.
     """
     gate = _checks.floats("gate", gate)
-    if not ((gate >= 0) & (gate <= 1)).all():
-        raise ValueError("gate must lie between 0 and 1, but a value outside came; pass the gate, not its bias.")
+    outside = ~((gate >= 0) & (gate <= 1))
+    if outside.any():
+        raise ValueError(f"gate must lie between 0 and 1, but {gate[outside][0]} came; pass the gate, not its bias.")
     return (1 - gate) ** _checks.integer("depth", depth, 0)
 
 
@@ -187,8 +194,14 @@ def check_gradients(network, params, x, labels, step=1e-6, dtype=np.float64):
     -------
     dict of str to float
         For each named array ("blocks.1.W_T", …) and for "x", the largest absolute error.
+
+    Notes
+    -----
+    A ReLU has a kink at 0. Where a step crosses it, the difference mixes two slopes and the check reports an error
+    although backpropagation is right; draw another `x` then, or check with tanh.
     """
-    params = type(params)(network, params.flat.astype(dtype))
+    step, dtype = _checks.real("step", step, above=0), _checks.dtype(dtype)
+    params = Parameters(network, params.flat.astype(dtype))
     x = np.array(_checks.batch("x", x, network.n_in), dtype)
     logits, cache = network.forward(params, x)
     _, dlogits = cross_entropy(logits, labels)
@@ -228,9 +241,8 @@ def block_jacobian(block, params, x):
     -------
     array of shape (width, width)
     """
-    x = _checks.floats("x", x)
-    width = x.size
-    _, cache = block.forward(params, np.tile(x, (width, 1)))
+    width = _checks.width(params)
+    _, cache = block.forward(params, np.tile(_checks.example("x", x, width), (width, 1)))
     dx, _ = block.backward(params, cache, np.eye(width))  # row j is the gradient of y_j
     return dx.T
 
@@ -251,7 +263,7 @@ def highway_jacobian_terms(block, params, x):
         "transform": J_H · diag(T); "carry": diag(1 − T); "gate": W_T · diag(T (1 − T) (H − x)).
     """
     _, slope = ACTIVATIONS[block.activation]
-    _, cache = block.forward(params, np.atleast_2d(x))
+    _, cache = block.forward(params, _checks.example("x", x, _checks.width(params))[None, :])
     x, H, T = (row[0] for row in cache)
     return {
         "transform": params["W_H"] * (slope(H) * T),
@@ -275,7 +287,7 @@ def end_to_end_jacobian(network, params, x):
     array of shape (width, width)
         Its singular values tell how much of a small change in h_0 reaches the top, direction by direction.
     """
-    x = _checks.floats("x", x)
+    x = _checks.example("x", x, network.n_in)
     _, cache = network.forward(params, np.tile(x, (network.width, 1)))
     dh = np.eye(network.width)
     for block_params, block_cache in zip(reversed(params.blocks), reversed(cache.blocks), strict=True):
@@ -294,8 +306,18 @@ def effective_rank(singular_values):
     Returns
     -------
     float
+
+    Raises
+    ------
+    ValueError
+        If the values are not finite, or none of them differs from 0.
     """
-    s = np.asarray(singular_values) / np.max(singular_values)
+    s = _checks.finite("singular_values", _checks.floats("singular_values", singular_values))
+    if s.ndim != 1 or not s.any():
+        raise ValueError(
+            f"singular_values must be a row of numbers, not all 0, but {_checks.describe(singular_values)} came."
+        )
+    s = s / np.abs(s).max()
     return float((s**2).sum() ** 2 / (s**4).sum())
 
 

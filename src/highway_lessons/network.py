@@ -30,9 +30,20 @@ class Parameters:
         "W" and "b" of the first and the last layer.
     blocks : list of dict
         One dictionary of named arrays per block.
+
+    Raises
+    ------
+    ValueError
+        If `flat` is not such an array of float64 or float32.
     """
 
     def __init__(self, network, flat):
+        expected = (network.n_parameters,)
+        if not isinstance(flat, np.ndarray) or flat.shape != expected or flat.dtype not in (np.float64, np.float32):
+            raise ValueError(
+                f"flat must be an array of shape {expected} and dtype float64 or float32, "
+                f"but {_checks.describe(flat)} came."
+            )
         self.network, self.flat, start = network, flat, 0
 
         def views(shapes):
@@ -50,6 +61,10 @@ class Parameters:
     def copy(self):
         """Return independent `Parameters` with the same numbers."""
         return Parameters(self.network, self.flat.copy())
+
+    def __reduce__(self):
+        """Pickle and deep-copy the flat vector alone, so that the named arrays are views of it again."""
+        return Parameters, (self.network, self.flat)
 
     def named(self):
         """Yield ("input.W", array), …, ("blocks.0.W_H", array), … in the order of the flat vector."""
@@ -103,12 +118,11 @@ class Network:
     n_classes: int = 10
 
     def __post_init__(self):
-        needed = ("shapes", "initialise", "forward", "backward", "activation")
-        if isinstance(self.block, type) or not all(hasattr(self.block, name) for name in needed):
-            raise ValueError(f"block must be a block such as Highway(gate_bias=-2.0), but {self.block!r} came.")
-        _checks.integer("depth", self.depth, 0)
-        for name in ("width", "n_in", "n_classes"):
-            _checks.integer(name, getattr(self, name), 1)
+        methods = ("shapes", "initialise", "forward", "backward", "activation")
+        _checks.has("block", self.block, methods, "Highway(gate_bias=-2.0)")
+        sizes = {"depth": 0, "width": 1, "n_in": 1, "n_classes": 1}
+        checked = {name: _checks.integer(name, getattr(self, name), least) for name, least in sizes.items()}
+        _checks.keep(self, **checked)
 
     def shapes(self):
         """Names and shapes of the parameters, layer by layer: input, head, then each block."""
@@ -126,7 +140,7 @@ class Network:
 
     def zeros(self, dtype=np.float64):
         """Return `Parameters` that are all 0."""
-        return Parameters(self, np.zeros(self.n_parameters, dtype))
+        return Parameters(self, np.zeros(self.n_parameters, _checks.dtype(dtype)))
 
     def initialise(self, rng=0, initialiser="uniform", dtype=np.float64):
         """Draw starting values: input W and b, head W and b, then block by block.
@@ -166,9 +180,16 @@ class Network:
         -------
         logits : array of shape (batch, n_classes)
         cache : Cache
+
+        Raises
+        ------
+        ValueError, TypeError
+            If `x` is not a batch of finite numbers of this width, or `params` belong to a network of other shapes.
         """
+        if params.network != self and params.network.shapes() != self.shapes():
+            raise ValueError(f"params must fit {self}, but they were made for {params.network}; initialise them anew.")
         f, _ = ACTIVATIONS[self.block.activation]
-        x = _checks.finite("x", _checks.batch("x", x, self.n_in)).astype(params.flat.dtype, copy=False)
+        x = _checks.finite("x", _checks.batch("x", x, self.n_in).astype(params.flat.dtype, copy=False))
         h, caches = [f(x @ params.input["W"] + params.input["b"])], []
         for block_params in params.blocks:
             y, cache = self.block.forward(block_params, h[-1])

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from highway_lessons import _checks
+from highway_lessons.datasets import Data
 from highway_lessons.functions import cross_entropy
 from highway_lessons.network import Parameters
 from highway_lessons.optimizers import Adam
@@ -20,10 +21,10 @@ class Fit:
     params : Parameters
         The numbers after the last update.
     history : dict of list
-        One entry per finished epoch: "train_loss" and "train_accuracy" (means over the epoch's examples, each
+        Per finished epoch, one entry each: "train_loss" and "train_accuracy" (means over the epoch's examples, each
         measured just before the update it causes), "last_batch_loss" (the same for the epoch's last mini-batch),
         "test_loss" and "test_accuracy" (after the epoch; absent without test data), "seconds" (since the start).
-        Losses are in nats.
+        Losses are in nats, accuracies in 0 … 1.
     stopped : str or None
         Why training ended before its last epoch, in one sentence; None if it did not.
     """
@@ -33,6 +34,7 @@ class Fit:
     stopped: str | None
 
 
+@np.errstate(over="ignore", invalid="ignore")  # a loss that is no longer finite is told in words, not in warnings
 def fit(
     network,
     data,
@@ -80,16 +82,26 @@ def fit(
     ValueError, TypeError
         If the data do not fit the network or a number is out of its range.
     """
-    rng, optimiser = _checks.generator(rng), optimiser or Adam()
+    rng = _checks.generator(rng)
+    _checks.has("network", network, ("forward", "backward", "initialise"), "Network(Highway(), depth=10)")
+    optimiser = _checks.has("optimiser", Adam() if optimiser is None else optimiser, ("start", "update"), "Adam()")
+    _checks.has("data", data, Data._fields, "digits()")
     _checks.integer("epochs", epochs, 0)
     _checks.integer("batch_size", batch_size, 1)
     x, labels = _checked(network, "train", data.x_train, data.y_train)
+    measured = ["train_loss", "train_accuracy", "last_batch_loss", "seconds"]
     if data.x_test is not None:
         x_test, y_test = _checked(network, "test", data.x_test, data.y_test)
+        measured[3:3] = ["test_loss", "test_accuracy"]
 
     params = network.initialise(rng, initialiser, dtype) if params is None else params.copy()
     x = x.astype(params.flat.dtype, copy=False)
-    state, history, done, started = optimiser.start(params.flat), {}, 0, time.perf_counter()
+    state, history, done, started = (
+        optimiser.start(params.flat),
+        {name: [] for name in measured},
+        0,
+        time.perf_counter(),
+    )
     total = epochs * -(-len(x) // batch_size)
     try:
         for epoch in range(1, epochs + 1):
@@ -100,11 +112,7 @@ def fit(
                 logits, cache = network.forward(params, x[batch])
                 loss, dlogits = cross_entropy(logits, labels[batch])
                 if not np.isfinite(loss):
-                    return Fit(
-                        params,
-                        history,
-                        f"The loss became {loss} at update {done + 1} (epoch {epoch}); lower the learning rate.",
-                    )
+                    return Fit(params, history, _diverged("loss", loss, f"at update {done + 1}", epoch))
                 gradients, _ = network.backward(params, cache, dlogits)
                 optimiser.update(params.flat, gradients.flat, state)
                 summed_loss += loss * len(batch)
@@ -119,14 +127,23 @@ def fit(
             }
             if data.x_test is not None:
                 record["test_loss"], record["test_accuracy"] = network.evaluate(params, x_test, y_test)
+                if not np.isfinite(record["test_loss"]):
+                    return Fit(
+                        params, history, _diverged("test loss", record["test_loss"], f"after update {done}", epoch)
+                    )
             record["seconds"] = time.perf_counter() - started
             for name, value in record.items():
-                history.setdefault(name, []).append(value)
+                history[name].append(value)
     except KeyboardInterrupt:
         return Fit(
             params, history, f"Interrupted by the keyboard after {done} updates; what was learned so far is kept."
         )
     return Fit(params, history, None)
+
+
+def _diverged(name, value, where, epoch):
+    """Say why training ends early when a loss is no longer finite."""
+    return f"The {name} became {value} {where} (epoch {epoch}); lower the learning rate."
 
 
 def _checked(network, part, x, labels):
