@@ -118,7 +118,7 @@ class Explore(anywidget.AnyWidget):
             sliders=sliders,
             start=start,
             value=start,
-            axes=_drawn_axes(axes),
+            axes=_drawn_axes(axes, series),
             looks=[
                 look._asdict()
                 | {"name": name, "kind": frames.kind(series[name]), "marker": frames.MARKERS[look.marker]}
@@ -258,10 +258,11 @@ def _script(thing):
     return json.dumps(thing, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def _drawn_axes(axes):
-    """Add ticks, and take log10 of what is drawn on a log axis."""
+def _drawn_axes(axes, series):
+    """Add ticks, and take log10 of what is drawn on a log axis. Blocks are whole numbers, so are their ticks."""
+    over_blocks = any(frames.kind(one) != "curve" for one in series.values())
     ylim = [math.log10(y) for y in axes["ylim"]] if axes["log"] else axes["ylim"]
-    xticks, yticks = frames.ticks(*axes["xlim"], False), frames.ticks(*axes["ylim"], axes["log"])
+    xticks, yticks = frames.ticks(*axes["xlim"], whole=over_blocks), frames.ticks(*axes["ylim"], axes["log"])
     return axes | {"ylim": ylim, "xticks": xticks, "yticks": yticks}
 
 

@@ -1,7 +1,6 @@
 """One frame of a slider figure: the series at one place of the sliders, checked, in words, as numbers to draw."""
 
 import math
-import numbers
 from typing import NamedTuple
 
 import numpy as np
@@ -50,7 +49,9 @@ def number(value):
 
 def stop_text(value):
     """Write one stop of a slider: a text as it is, a number with a real minus sign."""
-    return f"{value:g}".replace("-", "−") if isinstance(value, numbers.Real) else value
+    if isinstance(value, str):
+        return value
+    return (f"{value:.4g}" if abs(value) < 1e4 else f"{value:g}").replace("-", "−")
 
 
 def place(values):
@@ -150,8 +151,8 @@ def smallest_dtype(arrays):
     return np.dtype("<f4")
 
 
-def ticks(low, high, log):
-    """Round positions on an axis, about six of them, each with its text: a list of [position, text]."""
+def ticks(low, high, log=False, whole=False):
+    """Round positions on an axis, about six of them and whole numbers on request: a list of [position, text]."""
     most = 7
     if log:
         low, high = math.log10(low), math.log10(high)
@@ -161,7 +162,7 @@ def ticks(low, high, log):
             return [[math.log10(stop), f"{stop:g}"] for stop in stops]
     power = 10.0 ** math.floor(math.log10((high - low) / most))
     step = next(m * power for m in (1, 2, 5, 10) if (high - low) / (m * power) <= most)
-    step = max(1, step) if log else step
+    step = max(1, step) if log or whole else step
     stops = [i * step for i in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
     return [[stop, "10" + f"{stop:.0f}".translate(SUPERSCRIPT) if log else stop_text(stop)] for stop in stops]
 
