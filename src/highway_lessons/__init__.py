@@ -1,7 +1,7 @@
 """Highway networks, one small piece at a time: the package behind the course."""
 
 from highway_lessons.blocks import Highway, NaiveResidual, Plain, Residual
-from highway_lessons.datasets import Data, digits, spirals
+from highway_lessons.datasets import Data, digits, mnist, spirals
 from highway_lessons.functions import sigmoid
 from highway_lessons.gradients import check_gradients, direct_path, signal_norms, tau
 from highway_lessons.network import Network
@@ -23,6 +23,7 @@ __all__ = [
     "digits",
     "direct_path",
     "fit",
+    "mnist",
     "sigmoid",
     "signal_norms",
     "spirals",
