@@ -1,5 +1,7 @@
 """What the engine's tests share: settings, strategies, and derivatives by finite differences."""
 
+import random
+
 import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -81,6 +83,12 @@ def active(block, cache):
     if block.activation != "relu":
         return []
     return [(cache.h if isinstance(block, Residual) else cache.H) > 0]
+
+
+def global_randomness():
+    """The state of Python's and of numpy's global generators, to compare."""
+    kind, keys, *rest = np.random.get_state()  # noqa: NPY002, to see that it is not used
+    return random.getstate(), kind, keys.tolist(), rest
 
 
 def read_only(array):
