@@ -217,7 +217,7 @@ class Explore(anywidget.AnyWidget):
             floor = axes["ylim"][0] if axes["log"] else -np.inf
             if isinstance(series, Band):
                 low, high = np.maximum(series.low, floor), np.maximum(series.high, floor)
-                plot.fill_between(x, low, high, color=look.light, alpha=0.18, linewidth=0)
+                plot.fill_between(x, low, high, color=look.light, alpha=0.22, linewidth=0)
             plot.plot(
                 x, np.where(y == 0, np.maximum(y, floor), y), color=look.light, linestyle=dashes(look.dash), label=name,
                 linewidth=look.width, marker=look.marker, markevery=max(1, len(y) // 8),
@@ -230,7 +230,8 @@ class Explore(anywidget.AnyWidget):
             axis.set_ticks(10.0 ** np.array(stops) if log else stops, texts)
             axis.minorticks_off()
         where = ", ".join(f"{labels[name]} {frames.stop_text(stop)}" for name, stop in self.value.items())
-        figure.legend(loc="outside lower left", ncols=min(4, len(self.looks)), title=where, alignment="left")
+        columns = min(4, len(self.looks))
+        figure.legend(loc="outside lower left", ncols=columns, title=where, alignment="left", frameon=False)
         with io.BytesIO() as file:
             figure.savefig(file, format="png")
             return file.getvalue()

@@ -55,22 +55,23 @@ function draw(svg, wide, axes, looks, series) {
 
 function render({ model, el }) {
   const [sliders, axes, looks] = ["sliders", "axes", "looks"].map((name) => model.get(name)), seen = new Map();
-  const id = "hl-" + Math.random().toString(36).slice(2, 9), ours = { "data-lm-suppress-shortcuts": "true" };
+  const id = `hl-${Math.random().toString(36).slice(2)}`, ours = { "data-lm-suppress-shortcuts": "true" };
   const where = (value) => sliders.map((slider) => slider.values.indexOf(value[slider.name]));
   const move = (value) => { model.set("value", value); model.save_changes(); };
-  const controls = sliders.map(({ name, label, values }, k) => {
+  const controls = sliders.map(({ name, label, values, texts }, k) => {
     const input = make("input", { type: "range", id: `${id}-${k}`, min: 0, max: values.length - 1, ...ours });
     input.addEventListener("input", () => move({ ...model.get("value"), [name]: values[input.value] }));
-    return [make("label", { for: input.id }, label), input, make("output", { for: input.id })];
+    const width = `min-width:${Math.max(...texts.map((text) => text.length))}ch`;
+    return [make("label", { for: input.id }, label), input, make("output", { for: input.id, style: width })];
   });
   const reset = make("button", { type: "button", ...ours }, "Reset"), caption = make("figcaption", {}, axes.caption);
   reset.addEventListener("click", () => move(model.get("start")));
-  const says = make("p", { role: "status", id: `${id}-says` }), sample = { width: 36, height: 14, "aria-hidden": true };
+  const says = make("p", { role: "status", id: `${id}-says` }), size = { width: 36, height: 14, "aria-hidden": true };
   const svg = make("svg", { role: "img", "aria-labelledby": says.id }), plot = make("div", { class: "hl-plot" }, svg);
-  const legend = looks.map((look) =>
-    make("li", {}, make("svg", sample, coloured(look, line(look, "M0,7H36"), marker(look, "18,7"))), look.name));
+  const sample = (look) => make("svg", size, coloured(look, line(look, "M0,7H36"), marker(look, "18,7")));
   const above = make("div", { class: "hl-controls" }, ...controls.flat());
-  const below = [make("div", { class: "hl-below" }, make("ul", {}, ...legend), reset), says];
+  const legend = make("ul", {}, ...looks.map((look) => make("li", {}, sample(look), look.name)));
+  const below = [make("div", { class: "hl-below" }, legend, reset), says];
   el.replaceChildren(make("figure", { class: "hl-explore" }, above, plot, ...below, caption));
   let shown, late;
   const paint = () => shown && plot.clientWidth && draw(svg, plot.clientWidth, axes, looks, shown.series);
@@ -88,18 +89,17 @@ function render({ model, el }) {
     clearTimeout(late);
     if (!next) late = setTimeout(() => (says.textContent = "Waiting for the kernel: is it running?"), 2000);
     plot.classList.toggle("hl-waiting", !next);
-    if (!next || next === shown) return;
+    if (!next) return;
     [shown, says.textContent] = [next, next.says];
+    says.style.minHeight = `${says.offsetHeight}px`; // a shorter sentence does not pull the page up
     paint();
   }
-
   update();
   const watch = new ResizeObserver(paint), events = ["change:value", "change:frame"];
   watch.observe(plot);
   for (const event of events) model.on(event, update);
   return () => {
     watch.disconnect();
-    clearTimeout(late);
     for (const event of events) model.off(event, update);
   };
 }

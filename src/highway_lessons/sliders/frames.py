@@ -63,9 +63,10 @@ def place(values):
 def checked(returned, values, log):
     """Return what `compute` returned as a dict of float arrays, `Band` and `Curve`; refuse anything else."""
     here = place(values)
-    if not isinstance(returned, dict) or not returned:
-        came = "an empty dict" if returned == {} else _checks.describe(returned)
-        raise TypeError(f"compute must return a dict of named series, but {here} {came} came.")
+    if not isinstance(returned, dict):
+        raise TypeError(f"compute must return a dict of named series, but {here} {_checks.describe(returned)} came.")
+    if not returned or not all(isinstance(name, str) and name for name in returned):
+        raise TypeError(f"compute must return a dict of named series, but {here} the names {list(returned)} came.")
     return {name: _checked_series(f"series {name!r} {here}", series, log) for name, series in returned.items()}
 
 

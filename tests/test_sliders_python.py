@@ -1,0 +1,400 @@
+"""`explore` from Python's side: the grid, what is computed when, what travels to the page, and the sentences."""
+
+import base64
+import itertools
+import json
+import re
+
+import ipywidgets
+import numpy as np
+import pytest
+import traitlets
+from slider_grids import BIASES, CIRCLE, DECAY, DEPTHS, HOLES, circle, decay, holes, largest
+
+import highway_lessons.sliders as sliders
+from highway_lessons.notebook import BUILDING_BOOK
+from highway_lessons.sliders import Band, Curve, explore, frames, number
+
+
+@pytest.fixture
+def building(monkeypatch):
+    monkeypatch.setenv(BUILDING_BOOK, "1")
+
+
+class Counted:
+    """A function that remembers where it was called."""
+
+    def __init__(self, function):
+        self.function, self.calls = function, []
+
+    def __call__(self, **values):
+        self.calls.append(tuple(values.values()))
+        return self.function(**values)
+
+
+def page_state(markup):
+    """What the page's script is given: the second JSON in its script element, and the numbers decoded."""
+    state = json.loads(re.search(r"^page\(document.getElementById\(\"[\w-]+\"\), (.*)\);$", markup, re.M)[1])
+    data = np.frombuffer(base64.b64decode(state["data"]), {4: "<f4", 8: "<f8"}[state["bytes"]])
+    return state, data
+
+
+# The grid and what is computed when
+
+
+def test_a_frame_is_computed_when_first_visited_and_kept():
+    compute = Counted(decay)
+    w = explore(compute, **DECAY)
+    assert compute.calls == [(-2.0, 50)]
+    for depth in (20, 50, 20, 100, 50):
+        w.value = {"depth": depth}
+    assert compute.calls == [(-2.0, 50), (-2.0, 20), (-2.0, 100)]
+
+
+def test_the_book_computes_every_point_once(building):
+    compute = Counted(decay)
+    w = explore(compute, **DECAY)
+    w._repr_mimebundle_()
+    w._repr_mimebundle_()
+    assert sorted(compute.calls) == sorted(itertools.product(BIASES, DEPTHS))
+
+
+def test_value_is_completed_and_put_on_the_grid():
+    w = explore(decay, **DECAY)
+    w.value = {"gate_bias": -4}  # as JavaScript sends it: no decimal point
+    assert w.value == {"gate_bias": -4.0, "depth": 50}
+    assert isinstance(w.value["gate_bias"], float)
+    w.value = {"depth": 100}
+    assert list(w.value.items()) == [("gate_bias", -4.0), ("depth", 100)]
+    tenths = {**DECAY, "start": {"gate_bias": 0.3, "depth": 50}, "gate_bias": np.arange(5) / 10}
+    assert explore(decay, **tenths).value["gate_bias"] == 0.3
+
+
+def test_a_frame_from_the_front_end_follows_as_from_python():
+    w = explore(decay, **DECAY)
+    w.set_state({"value": {"gate_bias": -3, "depth": 20}})
+    assert w.value == {"gate_bias": -3.0, "depth": 20}
+    assert w.frame["value"] == w.value
+    with pytest.raises(traitlets.TraitError, match="must be one of"):
+        w.set_state({"value": {"gate_bias": -3, "depth": 21}})
+    assert w.value == {"gate_bias": -3.0, "depth": 20}
+
+
+@pytest.mark.parametrize("connect", [ipywidgets.link, traitlets.link])
+def test_value_can_be_linked_both_ways(connect):
+    w = explore(decay, **DECAY)
+    control = ipywidgets.SelectionSlider(options=DEPTHS)
+    connect((w, "value"), (control, "value"), transform=(lambda value: value["depth"], lambda d: {"depth": d}))
+    assert control.value == 50
+    w.value = {"depth": 20}
+    assert control.value == 20
+    control.value = 80
+    assert w.value == {"gate_bias": -2.0, "depth": 80}
+    assert w.frame["value"] == w.value
+
+
+def test_value_can_be_linked_one_way():
+    w = explore(decay, **DECAY)
+    label = ipywidgets.Label()
+    ipywidgets.dlink((w, "value"), (label, "value"), lambda value: f"{value['depth']} blocks")
+    w.value = {"depth": 90}
+    assert label.value == "90 blocks"
+
+
+def test_a_failing_compute_says_so_in_the_figure_raises_and_is_asked_again():
+    broken = True
+
+    def compute(gate_bias, depth):
+        if broken and depth == 20:
+            raise ZeroDivisionError("no blocks to divide by")
+        return decay(gate_bias, depth)
+
+    w = explore(compute, **DECAY)
+    with pytest.raises(ZeroDivisionError):
+        w.value = {"depth": 20}
+    assert w.frame["failed"]
+    assert w.frame["says"] == (
+        "There is no figure at gate bias −2 and depth 20: ZeroDivisionError: no blocks to divide by"
+    )
+    broken = False
+    w.value = {"depth": 50}
+    w.value = {"depth": 20}
+    assert "failed" not in w.frame
+    assert w.frame["says"].startswith("At gate bias −2 and depth 20: plain")
+
+
+def test_running_a_cell_again_leaves_no_widgets_behind(monkeypatch):
+    class Shell:
+        run = 0
+
+        def get_parent(self):
+            return {"metadata": {"cellId": "look-slider"}, "header": {"msg_id": f"run {self.run}"}}
+
+    shell = Shell()
+    monkeypatch.setattr(sliders, "get_ipython", lambda: shell)
+    monkeypatch.setattr(sliders, "_MADE", {})
+    count = lambda: len(ipywidgets.widgets.widget._instances)  # noqa: E731
+    explore(decay, **DECAY), explore(circle, **CIRCLE)  # two figures in one cell live side by side
+    before = count()
+    for shell.run in range(1, 21):
+        w, _ = explore(decay, **DECAY), explore(circle, **CIRCLE)
+    assert count() == before
+    assert w.comm is not None
+
+
+# What the page gets
+
+
+def test_no_comm_is_opened_while_the_book_is_built(building, monkeypatch):
+    import comm
+
+    opened = []
+    monkeypatch.setattr(comm, "create_comm", lambda *args, **options: opened.append(options) or comm.DummyComm())
+    w = explore(decay, **DECAY)
+    w._repr_mimebundle_()
+    w.value = {"depth": 20}
+    assert opened == []
+    monkeypatch.delenv(BUILDING_BOOK)
+    explore(decay, **DECAY)
+    assert [options["target_name"] for options in opened] == ["jupyter.widget"] * 2  # the widget and its layout
+
+
+def test_mimebundle_in_the_book(building):
+    bundle, _ = explore(circle, **CIRCLE)._repr_mimebundle_()
+    assert set(bundle) == {"text/html", "image/png", "text/plain"}
+    assert base64.b64decode(bundle["image/png"]).startswith(b"\x89PNG")
+    assert bundle["text/plain"].startswith("At gate bias −5 and depth 10: before from −1 to 1 across")
+    markup = bundle["text/html"]
+    assert f'alt="{bundle["text/plain"]}"' in markup
+    assert "<figcaption>A circle of small perturbations after some blocks.</figcaption>" in markup
+    assert [markup.count(tag) for tag in ("<div", "<style", '<script type="module"')] == [1, 1, 1]
+    assert not re.search(r"(src|href)=\"(?!data:)|url\(|@import", markup)
+
+
+def test_mimebundle_in_a_kernel():
+    bundle, _ = explore(circle, **CIRCLE)._repr_mimebundle_()
+    assert "application/vnd.jupyter.widget-view+json" in bundle
+    assert "text/html" not in bundle
+    assert bundle["text/plain"].startswith("At gate bias −5 and depth 10")
+
+
+def test_text_from_a_chapter_cannot_end_the_script(building):
+    nasty = '</script><script>alert("&")</script>'
+    options = {**CIRCLE, "caption": nasty, "xlabel": nasty}
+    markup = explore(circle, **options)._repr_mimebundle_()[0]["text/html"]
+    assert markup.count("</script>") == 1
+    assert page_state(markup)[0]["axes"]["caption"] == nasty
+
+
+def test_the_page_holds_the_frames_in_the_order_in_which_the_script_counts(building):
+    state, data = page_state(explore(decay, **DECAY)._repr_mimebundle_()[0]["text/html"])
+    assert len(state["frames"]) == 210
+    for i, place in enumerate(itertools.product(BIASES, DEPTHS)):
+        for [(start, count)], series in zip(state["frames"][i][1], decay(*place).values(), strict=True):
+            np.testing.assert_allclose(10 ** data[start : start + count].astype(float), series, rtol=1e-5)
+
+
+def test_1e_minus_41_survives_the_journey(building):
+    state, data = page_state(explore(decay, **DECAY)._repr_mimebundle_()[0]["text/html"])
+    assert state["bytes"] == 4
+    assert 10.0 ** float(data.min()) == pytest.approx(decay(-2.0, 100)["plain"][0], rel=1e-5)
+    assert 10.0 ** float(data.min()) < 1e-40
+
+
+@pytest.mark.parametrize(("numbers", "dtype"), [([1, 2e-37], "<f4"), ([0, 1e-41], "<f8"), ([1, 3e39], "<f8")])
+def test_a_linear_axis_takes_float64_only_where_float32_fails(numbers, dtype):
+    w = explore(
+        lambda depth: {"plain": np.array(numbers) * (depth - 1)},
+        start={"depth": 2}, xlabel="block", ylabel="norm", xlim=(0, 2), ylim=(0, 1), caption="Tiny.", depth=[2, 1],
+    )  # fmt: skip
+    [[raw]] = w.frame["arrays"]
+    assert w.frame["bytes"] == np.dtype(dtype).itemsize
+    np.testing.assert_allclose(np.frombuffer(raw, dtype), numbers, rtol=1e-6)
+
+
+def test_equal_arrays_travel_once(building):
+    _, data = page_state(explore(decay, **DECAY)._repr_mimebundle_()[0]["text/html"])
+    plain, highway = sum(DEPTHS), 21 * sum(DEPTHS)
+    assert data.size == plain + highway + 1
+
+
+def test_the_largest_grid_weighs_less_than_a_page_may(building):
+    options = {**DECAY, "start": {"gate_bias": -2.0, "depth": 100}}
+    bundle, _ = explore(largest, **options)._repr_mimebundle_()
+    _, data = page_state(bundle["text/html"])
+    assert data.size == 210 * 100 * 9
+    assert len(bundle["text/html"].encode()) < 1.4e6  # the theme's own part of a page is below 0.1 MB
+
+
+def test_the_script_stays_short_and_alone():
+    script = sliders.Explore._esm
+    assert len(script.splitlines()) <= 120
+    assert max(map(len, script.splitlines())) <= 120
+    assert not re.search(r"\bimport\b|https?:(?!//www\.w3\.org)|\bfetch\b", script)
+
+
+# The sentences
+
+
+def test_default_sentence_over_blocks():
+    w = explore(decay, **DECAY)
+    assert w.frame["says"] == (
+        "At gate bias −2 and depth 50: plain 8.1e−21 at block 1 and 1 at block 50; "
+        "highway 2.0e−03 at block 1 and 1 at block 50; no block 0.5 at block 1."
+    )
+
+
+def test_default_sentence_of_bands_and_curves():
+    band = Band(np.array([1.0, 2]), np.array([2.0, 3]), np.array([4.0, 5]))
+    axes = {"xlabel": "block", "ylabel": "norm", "first": 0}
+    assert frames.sentence({"depth": 1}, {"plain": band}, axes) == "At depth 1: plain 2 at block 0 and 3 at block 1."
+    dot, empty = Curve(np.array([0.5]), np.array([-2.0])), np.array([])
+    assert frames.sentence({"init": "He"}, {"here": dot, "dW": empty}, axes) == (
+        "At init He: here at block 0.5 and norm −2; dW has no values."
+    )
+
+
+def test_what_the_eye_cannot_see_is_said():
+    w = explore(holes, **{**HOLES, "ylim": (2e-3, 1)})
+    assert w.frame["says"].endswith(
+        "Plain is 0, drawn at the floor of the axis, at 4 of 20 points. Plain lies beyond the axes at 16 of 20 points. "
+        "Residual is not a number, drawn as a gap, at 2 of 20 points."
+    )
+    [[plain], [residual]] = ([np.frombuffer(raw, "<f4") for raw in series] for series in w.frame["arrays"])
+    assert (plain[:4] == -np.inf).all()
+    assert np.flatnonzero(np.isnan(residual)).tolist() == [5, 6]
+
+
+def test_say_is_given_the_values_and_what_compute_returned():
+    def say(values, frame):
+        return f"{values['depth']} blocks end at {frame['highway'][-1]:.0f}."
+
+    w = explore(decay, say=say, **DECAY)
+    assert w.frame["says"] == "50 blocks end at 1."
+    w.value = {"depth": 20}
+    assert w.frame["says"] == "20 blocks end at 1."
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0"), (-2.0, "−2"), (0.11920, "0.119"), (2.37e-05, "2.4e−05"), (1482, "1482"), (-3e21, "−3.0e+21")],
+)
+def test_numbers_in_words(value, text):
+    assert number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("limits", "log", "texts"),
+    [
+        ((0, 100), False, "0 20 40 60 80 100"),
+        ((-1.5, 1.5), False, "−1.5 −1 −0.5 0 0.5 1 1.5"),
+        ((0.8, 4.2), False, "1 1.5 2 2.5 3 3.5 4"),
+        ((1e-45, 1e3), True, "10⁻⁴⁰ 10⁻³⁰ 10⁻²⁰ 10⁻¹⁰ 10⁰"),
+        ((0.2, 6), True, "0.2 0.5 1 2 5"),
+    ],
+)
+def test_ticks_are_round(limits, log, texts):
+    found = frames.ticks(*limits, log)
+    assert " ".join(text for _, text in found) == texts
+    low, high = np.log10(limits) if log else limits
+    assert all(low - 1e-9 <= stop <= high + 1e-9 for stop, _ in found)
+
+
+def test_ticks_over_blocks_are_whole():
+    ticks = explore(decay, **{**DECAY, "xlim": (0.8, 4.2)}).axes["xticks"]
+    assert [text for _, text in ticks] == ["1", "2", "3", "4"]
+
+
+# What a chapter's writer can get wrong: one sentence each
+
+PLAIN = np.ones(3)
+WRONG_OPTIONS = [
+    ({"gate_bias": -2.0}, ValueError, "start must say where every slider stands, but 'depth' is missing."),
+    ({"gate_bias": -2.0, "depth": 55}, ValueError, r"start\['depth'\] must be one of 10, 20, .*, but 55 came."),
+    ({"gate_bias": -2.0, "width": 50}, ValueError, r"the sliders' names \('gate_bias', 'depth'\), but .* came."),
+    ((-2.0, 50), ValueError, r"start must be a dict .*, but \(-2.0, 50\) came."),
+    ({"xlim": (0, "far")}, TypeError, "xlim must be a number, but 'far'"),
+    ({"xlim": 100}, TypeError, "xlim must be a pair of numbers"),
+    ({"xlim": (5, 5)}, ValueError, r"xlim must be \(low, high\) with low < high, but \(5, 5\) came."),
+    ({"ylim": (0, 1)}, ValueError, "ylim must start above 0 when log=True, but 0 came; give the floor of the axis."),
+    ({"ylim": (1, np.nan)}, ValueError, "ylim must be finite"),
+    ({"equal": True}, ValueError, "equal=True needs two linear axes"),
+    ({"caption": ""}, TypeError, "caption must be a text that is not empty, but '' came."),
+    ({"first": -1}, ValueError, "first must be at least 0, but -1 came."),
+    ({"say": "a sentence"}, TypeError, "say must be a function, but 'a sentence'"),
+    ({"depth": []}, ValueError, "depth must hold at least two values, each once"),
+    ({"depth": [50, 50]}, ValueError, "depth must hold at least two values, each once"),
+    ({"depth": 50}, TypeError, "depth must be a list of values for a slider, but 50"),
+    ({"depth": [50, None]}, TypeError, "each value of depth must be a number, but None"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "error", "sentence"), WRONG_OPTIONS)
+def test_wrong_options_raise_a_sentence(wrong, error, sentence):
+    is_start = not isinstance(wrong, dict) or set(wrong) & {"gate_bias"}
+    options = {**DECAY, **({"start": wrong} if is_start else wrong)}
+    with pytest.raises(error, match=sentence) as caught:
+        explore(decay, **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_without_a_slider_there_is_nothing_to_explore():
+    options = {name: option for name, option in DECAY.items() if name not in ("gate_bias", "depth")}
+    with pytest.raises(ValueError, match="explore needs at least one slider, such as"):
+        explore(decay, **options)
+    with pytest.raises(TypeError, match="compute must be a function, but"):
+        explore(decay(-2, 50), **DECAY)
+
+
+WRONG_FRAMES = [
+    (
+        PLAIN,
+        TypeError,
+        "compute must return a dict of named series, but at gate bias −2 and depth 50 an array of shape",
+    ),
+    ({}, TypeError, r"compute must return a dict of named series, but .* the names \[\] came."),
+    ({1: PLAIN}, TypeError, r"compute must return a dict of named series, but .* the names \[1\] came."),
+    ({"plain": np.ones((3, 2))}, ValueError, r"series 'plain' at .* must be a 1-D array, but it has shape \(3, 2\)"),
+    ({"plain": [1, "two"]}, TypeError, "series 'plain' .* must be an array of real numbers"),
+    ({"plain": -PLAIN}, ValueError, "series 'plain' .* holds a negative number, which a logarithmic axis cannot show"),
+    ({"plain": Band(PLAIN, PLAIN, [1])}, ValueError, "arrays of one length, but these came: low 3, mid 3, high 1."),
+    ({"plain": Band(3 * PLAIN, PLAIN, PLAIN)}, ValueError, "series 'plain' .* must have low ≤ mid ≤ high"),
+    ({"plain": Curve([1, 2], [1])}, ValueError, "arrays of one length, but these came: x 2, y 1."),
+]
+
+
+@pytest.mark.parametrize(("returned", "error", "sentence"), WRONG_FRAMES)
+def test_wrong_frames_raise_a_sentence(returned, error, sentence):
+    with pytest.raises(error, match=sentence) as caught:
+        explore(lambda gate_bias, depth: returned, **DECAY)
+    assert "\n" not in str(caught.value)
+
+
+def test_series_must_be_the_same_everywhere():
+    def compute(gate_bias, depth):
+        return {"plain": PLAIN} if depth == 50 else {"plain": Curve(PLAIN, PLAIN)}
+
+    w = explore(compute, **DECAY)
+    with pytest.raises(
+        ValueError, match=r"at gate bias −2 and depth 20 it returned 'plain' \(curve\) and at the start"
+    ):
+        w.value = {"depth": 20}
+
+
+def test_say_must_return_a_sentence():
+    with pytest.raises(TypeError, match="say must return a sentence, but None"):
+        explore(decay, say=lambda values, frame: None, **DECAY)
+
+
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        ({"depth": 17}, r"value\['depth'\] must be one of 10, 20, .*, but 17 came."),
+        ({"width": 17}, r"value must be a dict with the sliders' names \('gate_bias', 'depth'\), but .* came."),
+    ],
+)
+def test_a_wrong_value_raises_a_sentence_and_changes_nothing(value, sentence):
+    w = explore(decay, **DECAY)
+    with pytest.raises(ValueError, match=sentence):
+        w.value = value
+    assert w.value == DECAY["start"]
