@@ -176,7 +176,7 @@ def gate_square():
 # --- Chapter 3: measure the gradient ------------------------------------------------------------------------------
 
 
-def seed_bands(panels, xlabel, first=0, ylim=None, linear=()):
+def seed_bands(panels, xlabel, first=0, ylim=None, linear=(), predicted=None):
     """Draw one panel per quantity: for each named series the geometric mean over seeds and, shaded, its whole range.
 
     Parameters
@@ -190,6 +190,8 @@ def seed_bands(panels, xlabel, first=0, ylim=None, linear=()):
         Limits of the y axis, for the y labels that need them.
     linear : sequence of str
         The y labels whose axis is not logarithmic.
+    predicted : dict of str to dict of str to array of shape (n,), optional
+        For each y label, lines to draw thin and black over the measured ones.
 
     Returns
     -------
@@ -213,6 +215,8 @@ def seed_bands(panels, xlabel, first=0, ylim=None, linear=()):
                 x, mid, color=look.light, linestyle=dashes(look.dash), linewidth=look.width,
                 marker=look.marker, markevery=max(1, len(mid) // 6), markersize=4.5, label=name,
             )  # fmt: skip
+        for values in (predicted or {}).get(ylabel, {}).values():
+            axes.plot(np.arange(start, start + len(values)), values, color="black", linewidth=0.8)
         axes.set(xlabel=xlabel, ylabel=ylabel, yscale="linear" if ylabel in linear else "log")
         axes.set(ylim=(ylim or {}).get(ylabel))
     if len(panels) < grid.size:  # the empty place is the legend's
@@ -249,26 +253,33 @@ def shares_against_tau(measured):
 
 
 def ellipses(images):
-    """Draw what becomes of a circle, one panel per network, each enlarged to the same size.
+    """Draw what becomes of a circle in several networks of each kind, all enlarged to the same length.
 
     Parameters
     ----------
-    images : dict of str to (array of shape (points, 2), array of shape (2,))
-        Curve and its two radii, from `circle_test`.
+    images : dict of str to list of (array of shape (points, 2), array of shape (2,))
+        For each kind the curves and their two radii, from `circle_test`. Below each drawing stand the radii,
+        as geometric means.
 
     Returns
     -------
     matplotlib Figure
     """
-    figure, row = new_figure(len(images), figsize=(2.05 * len(images), 2.9))
+    columns = min(3, len(images))
+    rows = -(-len(images) // columns)
+    with plt.style.context(STYLE):
+        figure, grid = plt.subplots(rows, columns, figsize=(2.4 * columns, 2.9 * rows), squeeze=False)
+    plt.close(figure)
     looks = lines(list(images))
-    for axes, (name, (curve, (longest, shortest))) in zip(np.atleast_1d(row), images.items(), strict=True):
-        x, y = curve.T / longest
-        axes.plot(x, y, color=looks[name].light, linewidth=2)
-        axes.set(xlim=(-1.15, 1.15), ylim=(-1.15, 1.15), aspect="equal", xticks=[], yticks=[])
-        axes.spines[:].set_visible(False)
-        axes.grid(False)
-        axes.set_xlabel(f"{name}\n{longest:.2g} by {shortest:.2g}", fontsize=10)
+    for axes in grid.flat:
+        axes.set_axis_off()
+    for axes, (name, ellipses) in zip(grid.flat, images.items(), strict=False):
+        for curve, radii in ellipses:
+            x, y = curve.T / radii[0]
+            axes.plot(x, y, color=looks[name].light, linewidth=1)
+        longest, shortest = over_seeds([radii for _, radii in ellipses])[1]
+        axes.text(0, -1.15, f"{name}\n{longest:.2g} by {shortest:.2g}", ha="center", va="top")
+        axes.set(xlim=(-1.1, 1.1), ylim=(-1.75, 1.1), aspect="equal")
     return figure
 
 
@@ -337,7 +348,7 @@ def error_against_step(steps, errors):
     matplotlib Figure
     """
     steps = np.asarray(steps)
-    figure, axes = new_figure(figsize=(5.6, 4))
+    figure, axes = new_figure(figsize=(5.6, 4.2))
     draw_lines(axes, errors, steps)
     for power, anchor in ((2, steps.max()), (-1, steps.min())):
         errors_there = next(iter(errors.values()))[np.argmax(steps == anchor)]
@@ -348,8 +359,9 @@ def error_against_step(steps, errors):
         label = "∝ step²" if power == 2 else "∝ 1 / step"
         side = "right" if power == 2 else "left"
         axes.annotate(label, (steps[where], guide[where]), (0, 6), textcoords="offset points", ha=side, fontsize=10)
-    axes.set(xlabel="step", ylabel="largest error", xscale="log", yscale="log", ylim=(1e-12, 10))
-    axes.legend(loc="upper center", ncols=1)
+    axes.set(xlabel="step", ylabel="largest error", xscale="log", yscale="log", ylim=(1e-12, 1))
+    axes.get_legend().remove()
+    figure.legend(loc="outside upper left", ncols=3)
     return figure
 
 
@@ -376,7 +388,7 @@ def term_changes(sizes, moments):
                     markersize=6, label=name,
                 )  # fmt: skip
                 name = "_again"  # one entry in the legend, not one per seed
-        axes.set(ylabel=measure, yscale="log", xlim=(-0.25, 1.25), ylim=(0.01, 15), xticks=[0, 1], xticklabels=moments)
+        axes.set(ylabel=measure, yscale="log", xlim=(-0.35, 1.35), ylim=(0.01, 15), xticks=[0, 1], xticklabels=moments)
         axes.yaxis.set_tick_params(labelleft=True)
     panels[0].legend(loc="lower right")
     return figure

@@ -384,28 +384,6 @@ def spread(h):
     return float(np.sqrt(((h - h.mean(axis=0)) ** 2).sum(axis=1).mean()))
 
 
-def jacobians(network, params, x):
-    """Jacobians from h_0 to every block at one example, in row form: entry [l, i, j] is ∂h_l,j / ∂h_0,i.
-
-    Parameters
-    ----------
-    network : Network
-    params : Parameters
-    x : array_like of shape (n_in,)
-        One example.
-
-    Returns
-    -------
-    array of shape (depth + 1, width, width)
-        The first is the identity, the last is `end_to_end_jacobian`.
-    """
-    _, cache = network.forward(params, _checks.floats("x", x)[None, :])
-    products = [np.eye(network.width)]
-    for block_params, h in zip(params.blocks, cache.h[:-1], strict=True):
-        products.append(products[-1] @ block_jacobian(network.block, block_params, h[0]))
-    return np.array(products)
-
-
 def circle_test(jacobian, rng=0, points=49):
     """Send a circle of small changes through a Jacobian and return the curve that comes out.
 
@@ -415,7 +393,7 @@ def circle_test(jacobian, rng=0, points=49):
     Parameters
     ----------
     jacobian : array_like of shape (width, width)
-        In row form, from `end_to_end_jacobian` or `jacobians`.
+        In row form, from `end_to_end_jacobian`.
     rng : int or numpy.random.Generator
         Draws the plane.
     points : int
