@@ -4,8 +4,12 @@ A test that takes `page_name` runs once for every page of the table of contents,
 for every notebook of the book, the template included. `page` is a browser page; `new_page(...)` makes another kind.
 """
 
+import contextlib
 import os
 import shutil
+import subprocess
+import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -57,6 +61,14 @@ def book():
     return HTML
 
 
+@cache
+def fetch_playwrights_own():
+    """Let Playwright download its Chromium, once; where it cannot, the caller finds nothing and says so."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        command = [sys.executable, "-m", "playwright", "install", "chromium"]
+        subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=300, check=False)
+
+
 @pytest.fixture(scope="module")
 def browser():
     """A headless Chromium: one found on this computer, else Playwright's own."""
@@ -65,9 +77,11 @@ def browser():
     with sync_playwright() as playwright:
         found = next(filter(None, map(shutil.which, CHROMES)), None) or playwright.chromium.executable_path
         if not os.path.exists(found):
+            fetch_playwrights_own()
+        if not os.path.exists(found):
             pytest.fail(
-                "The browser tests need a Chrome or Chromium and found none: install one"
-                " (on Debian  apt-get install chromium , elsewhere  .venv/bin/playwright install chromium ).",
+                "The browser tests need a Chrome or Chromium, and there is none: install one"
+                " (on Debian: apt-get install chromium).",
                 pytrace=False,
             )
         chromium = playwright.chromium.launch(executable_path=found, args=list(CHROME_OPTIONS))

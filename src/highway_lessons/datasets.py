@@ -69,7 +69,7 @@ def spirals(turns=5, n_train=8000, n_test=4000, rng=0):
     Returns
     -------
     Data
-        x of shape (points, 2) with entries between -2 and 2, y in {0, 1}: the arm.
+        x of shape (points, 2) at most 2 from the origin; y in {0, 1}: the arm.
 
     Notes
     -----

@@ -1,0 +1,275 @@
+"""The house: what is installed, what is packed, what the commands do, what the text may not say."""
+
+import importlib.metadata
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+PINS = {
+    canonicalize_name(requirement.name): requirement.specifier
+    for line in (ROOT / "requirements.txt").read_text(encoding="utf8").splitlines()
+    if (text := line.split("  #")[0].strip()) and not text.startswith("#")
+    for requirement in [Requirement(text)]
+}
+HEAVY = ("torch", "matplotlib", "tqdm", "sklearn", "anywidget", "ipywidgets", "IPython", "joblib")
+
+
+def run(*command, **options):
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    return done.returncode, done.stdout + done.stderr
+
+
+# --- the package ---------------------------------------------------------------------------------------------------
+
+
+def test_import_loads_numpy_and_nothing_heavy():
+    code = f"import sys, highway_lessons; print(sorted(set({HEAVY!r}) & set(sys.modules)))"
+    assert run(sys.executable, "-c", code) == (0, "[]\n")
+
+
+def test_maths_works_where_nothing_heavy_is_installed():
+    code = f"""
+import sys
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {HEAVY!r}:
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Absent())
+import highway_lessons as hl
+from highway_lessons.gradients import signal_norms
+data = hl.spirals(64, 16, rng=0)
+network = hl.Network(2, 8, 2, depth=5, block=hl.Highway(gate_bias=-2.0))
+history = hl.fit(network, data, epochs=2, rng=0)
+print("trained")
+"""
+    code_out, output = run(sys.executable, "-c", code)
+    assert (code_out, output) == (0, "trained\n"), output
+
+
+def test_wheel_holds_every_file_of_the_package(tmp_path):
+    for name in ("pyproject.toml", "README.md", "LICENSE", "src"):
+        source = ROOT / name
+        ignore = shutil.ignore_patterns("__pycache__", "*.egg-info")
+        shutil.copytree(source, tmp_path / name, ignore=ignore) if source.is_dir() else shutil.copy2(source, tmp_path)
+    wheel = (sys.executable, "-m", "pip", "wheel", ".", "--no-deps", "--no-build-isolation", "--quiet", "-w", "dist")
+    status, output = run(*wheel, cwd=tmp_path)
+    assert status == 0, output
+    (built,) = (tmp_path / "dist").glob("*.whl")
+    assert built.name.endswith("-py3-none-any.whl")
+    package = tmp_path / "src"
+    ours = {p.relative_to(package).as_posix() for p in package.glob("highway_lessons/**/*") if p.is_file()}
+    packed = {name for name in zipfile.ZipFile(built).namelist() if not name.split("/")[0].endswith(".dist-info")}
+    assert packed == ours
+    assert {Path(name).suffix for name in packed} >= {".py", ".mplstyle", ".js", ".css"}
+
+
+# --- the environment -----------------------------------------------------------------------------------------------
+
+
+def test_pins_are_exact_and_installed():
+    for name, specifier in PINS.items():
+        assert [s.operator for s in specifier] == ["=="], name
+        assert specifier.contains(importlib.metadata.version(name)), name
+
+
+def test_nothing_that_is_needed_is_left_unpinned():
+    missing, seen, todo = set(), set(), [*PINS, "highway-lessons", "torch"]
+    while todo:
+        name = canonicalize_name(todo.pop())
+        if name in seen:
+            continue
+        seen.add(name)
+        for text in importlib.metadata.requires(name) or []:
+            need = Requirement(text)
+            cuda = name == "torch" and re.match(r"nvidia|cuda|triton", need.name)
+            if not cuda and (need.marker is None or need.marker.evaluate({"extra": ""})):
+                todo.append(need.name)
+                if canonicalize_name(need.name) not in PINS:
+                    missing.add(need.name)
+    assert missing == set()
+
+
+def test_torch_came_without_cuda():
+    assert [name for name in PINS if re.search(r"nvidia|cuda|triton", name)] == []
+    assert importlib.metadata.version("torch").split("+")[0] == "2.13.0"
+    status, output = run(
+        sys.executable, "-c", "import torch; print(torch.from_numpy(__import__('numpy').ones(2)).sum().item())"
+    )
+    assert (status, output) == (0, "2.0\n")
+
+
+# --- the commands --------------------------------------------------------------------------------------------------
+
+FAKE_PYTHON = """#!/bin/sh
+# Stands for Python in the tests of the Makefile: notes what it is asked, and makes .venv/bin/python a copy of itself.
+case "$*" in
+  *version_info*) exit "${UNSUITABLE:-0}" ;;
+  --version) echo "Python 3.9.2"; exit ;;
+esac
+echo "$(basename "$0") $*" >> calls
+case "$*" in
+  "-m venv .venv") mkdir -p .venv/bin; cp "$0" .venv/bin/python; cp "$0" .venv/bin/jupyter-book ;;
+  *download.pytorch.org*) exit "${NO_TORCH_INDEX:-0}" ;;
+  build*) mkdir -p book/_build; exit "${BROKEN_BOOK:-0}" ;;
+esac
+"""
+
+
+@pytest.fixture
+def house(tmp_path):
+    """A copy of the files that the Makefile reads, with a Python that only takes notes; call it to run make."""
+    for name in ("Makefile", "requirements.txt", "requirements-torch.txt", "pyproject.toml"):
+        shutil.copy2(ROOT / name, tmp_path)
+    for name in ("book/intro.ipynb", "src/highway_lessons/blocks.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / name, tmp_path / name)
+    python = tmp_path / "python"
+    python.write_text(FAKE_PYTHON, encoding="utf8")
+    python.chmod(0o755)
+
+    def make(*goals, **environment):
+        calls = tmp_path / "calls"
+        calls.write_text("", encoding="utf8")
+        clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS", "HIGHWAY_LESSONS"))}
+        status, output = run("make", f"PYTHON={python}", *goals, cwd=tmp_path, env=clean | environment)
+        return status, output, calls.read_text(encoding="utf8").splitlines()
+
+    make.folder = tmp_path
+    return make
+
+
+def test_bare_make_lists_every_command(house):
+    status, output, calls = house()
+    named = re.search(r"^\.PHONY: help (.*)$", (ROOT / "Makefile").read_text(encoding="utf8"), flags=re.MULTILINE)[1]
+    assert (status, calls) == (0, [])
+    assert [line.split()[1] for line in output.splitlines()][1:] == named.split()
+    assert all(len(line.split()) > 4 for line in output.splitlines())
+
+
+def test_make_book_sets_up_builds_and_does_nothing_twice(house):
+    status, output, calls = house("book")
+    assert status == 0
+    assert [call.split()[0] for call in calls] == ["python"] * 4 + ["jupyter-book"]
+    assert calls[-1] == "jupyter-book build book -W -n --keep-going"
+    assert f"{house.folder}/book/_build/html/index.html" in output
+    status, output, calls = house("book")
+    assert (status, calls) == (0, [])
+    assert f"{house.folder}/book/_build/html/index.html" in output
+
+
+@pytest.mark.parametrize("edited", ["book/intro.ipynb", "src/highway_lessons/blocks.py"])
+def test_an_edit_builds_again_and_installs_nothing(house, edited):
+    house("book")
+    with open(house.folder / edited, "a", encoding="utf8") as file:
+        file.write("\n")
+    assert house("book")[2] == ["jupyter-book build book -W -n --keep-going"]
+
+
+def test_a_flag_builds_again(house):
+    house("book")
+    assert house("book", HIGHWAY_LESSONS_SOLUTIONS="0")[2] == ["jupyter-book build book -W -n --keep-going"]
+
+
+def test_a_new_pin_installs_again(house):
+    house("book")
+    with open(house.folder / "requirements.txt", "a", encoding="utf8") as file:
+        file.write("# renewed\n")
+    calls = house("book")[2]
+    assert any("--requirement requirements.txt" in call for call in calls)
+    assert not any("-m venv" in call for call in calls)
+
+
+def test_a_failed_build_fails_again(house):
+    assert house("book", BROKEN_BOOK="1")[0] != 0
+    status, _, calls = house("book", BROKEN_BOOK="1")
+    assert status != 0
+    assert calls == ["jupyter-book build book -W -n --keep-going"]
+
+
+def test_torch_comes_from_its_own_index_else_from_the_ordinary_one(house):
+    calls = house("book")[2]
+    assert sum("requirements-torch.txt" in call for call in calls) == 1
+    shutil.rmtree(house.folder / ".venv")
+    status, output, calls = house("book", NO_TORCH_INDEX="1")
+    torch = [call for call in calls if "requirements-torch.txt" in call]
+    assert status == 0
+    assert "--index-url" in torch[0]
+    assert "--index-url" not in torch[1]
+    assert all("--no-deps" in call for call in torch)
+    assert "asking the ordinary one" in output
+
+
+def test_an_old_python_is_told_in_one_sentence(house):
+    status, output, calls = house("book", UNSUITABLE="1")
+    assert status != 0
+    assert calls == []
+    assert "The course needs Python 3.11 or newer with its venv module, but" in output
+    assert "Python 3.9.2" in output
+    assert "PYTHON=" in output
+
+
+def test_make_check_is_green():
+    bin_folder = Path(sys.executable).parent
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS", "PYTEST"))}
+    status, output = run("make", "check", "READY=", f"BIN={bin_folder}", cwd=ROOT, env=clean)
+    assert status == 0, output
+
+
+def test_ci_calls_the_readmes_test_command():
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf8")
+    assert run("bash", "-n", str(ROOT / ".ci" / "run")) == (0, "")
+    assert script.splitlines()[-1] == "make test"
+    assert "make test" in (ROOT / "README.md").read_text(encoding="utf8")
+
+
+def test_without_a_browser_the_tests_fail_and_say_what_to_install(tmp_path):
+    (tmp_path / "conftest.py").write_text((ROOT / "tests" / "conftest.py").read_text(encoding="utf8"), encoding="utf8")
+    (tmp_path / "test_it.py").write_text("def test_page(page):\n    pass\n", encoding="utf8")
+    environment = {
+        **{k: v for k, v in os.environ.items() if not k.startswith("PYTEST")},
+        "PATH": str(tmp_path),
+        "PLAYWRIGHT_BROWSERS_PATH": str(tmp_path / "none"),
+        "PLAYWRIGHT_DOWNLOAD_HOST": "http://127.0.0.1:9",
+    }
+    command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path / "test_it.py"))
+    status, output = run(*command, cwd=tmp_path, env=environment)
+    assert status == 1, output
+    assert "apt-get install chromium" in output
+    assert "skipped" not in output
+
+
+# --- what the text may not say -------------------------------------------------------------------------------------
+
+
+TOPS = (
+    "README.md", "Makefile", "CITATION.cff", "LICENSE", "LICENSE-TEXT", "pyproject.toml", "requirements.txt",
+    "requirements-torch.txt", ".ci", "book", "src", "tests",
+)  # fmt: skip
+BINARY = (".png", ".npz")
+
+
+def text_files():
+    for top in TOPS:
+        for file in [ROOT / top, *sorted((ROOT / top).rglob("*"))]:
+            inside = file.relative_to(ROOT).parts
+            made = any(part in ("_build", "__pycache__") or part.endswith(".egg-info") for part in inside)
+            if file.is_file() and not made and file.suffix not in BINARY:
+                yield file
+
+
+def test_no_path_of_a_machine_is_written_down():
+    pattern = re.compile(r"(?<![\w.~\]])/(work|home|root|Users|opt|tmp)/\w+|find-links|FIND_LINKS")
+    found = {}
+    for file in text_files():
+        if file != Path(__file__) and (match := pattern.search(file.read_text(encoding="utf8"))):
+            found[file.relative_to(ROOT).as_posix()] = match[0]
+    assert found == {}
