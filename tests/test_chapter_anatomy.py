@@ -1,13 +1,12 @@
 """The anatomy of a chapter, as `book/_template.ipynb` shows it: every chapter, and the template, has these parts.
 
-Hygiene that holds for every notebook (no outputs, the kernel, ids) is in test_notebooks.py. Here: the order of the
-parts, goals and recap, sections with their question, exercises with check and solution, cells that read well in plain
-Jupyter, and cells that can be run alone and twice.
+Hygiene that holds for every notebook (no outputs, the kernel, ids, headings, links) is in test_notebooks.py. Here: the
+order of the parts, goals and recap, sections with their question, exercises with check and solution, cells that read
+well in plain Jupyter, and cells that can be run alone and twice.
 """
 
 import ast
 import builtins
-import itertools
 import json
 import os
 import re
@@ -97,14 +96,6 @@ def test_parts_in_order(path):
     assert 2 <= len(own) <= 4
     starts = [index for level, _, index in headings(path) if level == 2]
     assert len(set(starts)) == len(starts), "a cell holds two parts: give each heading of level 2 a cell of its own"
-
-
-@pages
-def test_one_title_and_no_level_is_skipped(path):
-    levels = [level for level, _, _ in headings(path)]
-    assert levels[0] == 1
-    assert levels.count(1) == 1
-    assert all(later <= earlier + 1 for earlier, later in itertools.pairwise(levels))
 
 
 @chapters
@@ -228,15 +219,6 @@ def test_markdown_reads_well_in_plain_jupyter(path):
         if cell.cell_type == "markdown":
             shown = re.sub(r"\{(cite:[pt]|term|eq)\}", "", MARKDOWN.render(cell.source))
             assert not re.search(r":::|\{[a-z:-]+\}<code>|```\{|\{(note|figure|admonition|tip|warning)", shown), cell.id
-
-
-@pages
-def test_relative_links_resolve(path):
-    for cell in read(path).cells:
-        if cell.cell_type == "markdown":
-            for target in re.findall(r"\]\(([^)\s#]+)", cell.source):
-                if not re.match(r"\w+:", target):
-                    assert (path.parent / target).is_file(), f"{cell.id}: {target}"
 
 
 @pages

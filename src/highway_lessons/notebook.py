@@ -1,4 +1,4 @@
-"""What a chapter needs besides figures: the package's own source on the page, and a progress bar."""
+"""What a chapter needs besides figures: the package's own source on the page, tables, and a progress bar."""
 
 import inspect
 import os
@@ -26,6 +26,25 @@ def show_source(thing):
     from IPython.display import Code
 
     return Code(textwrap.dedent(inspect.getsource(thing)), language="python")
+
+
+def table(header, rows):
+    """Show rows of text and numbers as a table, in a notebook and on the page.
+
+    Parameters
+    ----------
+    header : sequence of str
+    rows : sequence of sequences
+        As long as the header each.
+
+    Returns
+    -------
+    IPython.display.Markdown
+    """
+    from IPython.display import Markdown
+
+    lines = [header, ["---"] * len(header), *rows]
+    return Markdown("\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines))
 
 
 def progress_bar(description="training"):
