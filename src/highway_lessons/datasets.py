@@ -86,6 +86,7 @@ def spirals(turns=5, n_train=8000, n_test=4000, rng=0):
 
 # SHA-256 of the pixels and labels as bytes: training images, training labels, test images, test labels.
 MNIST_SHA256 = "06b0d1f124c4e5fa796686ade41a9b778edacc8622f2195a352ef479ad44fc16"
+MNIST_TRAIN = 60000
 MNIST_FILES = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
 
 
@@ -119,7 +120,7 @@ def mnist(folder=None):
     """
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "highway-lessons" / "mnist.npz"
     if folder is not None:
-        source, arrays = folder, [_read_idx(Path(folder), name) for name in MNIST_FILES]
+        source, arrays = f"folder {folder}", [_read_idx(Path(folder), name) for name in MNIST_FILES]
     elif cache.exists():
         source, arrays = cache, _read_cache(cache)
     else:
@@ -180,4 +181,4 @@ def _download_mnist():
             f"MNIST could not be downloaded ({error}); go online once, or give mnist(folder) a folder with its files."
         ) from error
     images, labels = images.astype(np.uint8), labels.astype(np.uint8)
-    return [images[:60000], labels[:60000], images[60000:], labels[60000:]]
+    return [images[:MNIST_TRAIN], labels[:MNIST_TRAIN], images[MNIST_TRAIN:], labels[MNIST_TRAIN:]]
