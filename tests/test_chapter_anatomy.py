@@ -280,7 +280,8 @@ def run_twice(path):
     The seconds are the processor's, of the first run and its kernel's start: a busy computer does not change them.
     """
     notebook = nbformat.read(path, as_version=4)
-    client = NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(path.parent)}})
+    folder = {"metadata": {"path": str(path.parent)}}
+    client = NotebookClient(notebook, timeout=300, coalesce_streams=True, resources=folder)
     runs, used = [], []
     with client.setup_kernel(env=os.environ | {"HIGHWAY_LESSONS_BOOK": "1"}):
         for _ in range(2):
