@@ -67,7 +67,7 @@ CIRCLE = {
 def holes(zeros, start_from):
     """Zeros at the first blocks of a plain net, two gaps in a residual one's line."""
     plain = np.r_[np.zeros(zeros), np.full(20 - zeros, 1e-3)]
-    residual = np.full(20, 0.02)
+    residual = np.full(20, {"uniform": 0.01, "He": 0.02, "orthogonal": 0.04}[start_from])
     residual[5:7] = np.nan
     return {"plain": plain, "residual": residual}
 

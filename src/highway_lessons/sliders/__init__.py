@@ -207,7 +207,7 @@ class Explore(anywidget.AnyWidget):
 
     def _png(self):
         """The figure where the sliders stand, drawn as explore.js draws it."""
-        from highway_lessons.figures import dashes, new_figure
+        from highway_lessons.figures import new_figure
 
         axes, labels = self._axes, {slider["name"]: slider["label"] for slider in self.sliders}
         figure, plot = new_figure(figsize=(7, 4.2))
@@ -218,10 +218,11 @@ class Explore(anywidget.AnyWidget):
             if isinstance(series, Band):
                 low, high = np.maximum(series.low, floor), np.maximum(series.high, floor)
                 plot.fill_between(x, low, high, color=look.light, alpha=0.22, linewidth=0)
+            dashes = [float(n) / look.width for n in look.dash.split()]  # matplotlib counts them in line widths
             plot.plot(
-                x, np.where(y == 0, np.maximum(y, floor), y), color=look.light, linestyle=dashes(look.dash), label=name,
-                linewidth=look.width, marker=look.marker, markevery=max(1, len(y) // 8),
-                markersize=9 if len(y) == 1 else 5,
+                x, np.where(y == 0, np.maximum(y, floor), y), color=look.light, linewidth=0.75 * look.width, label=name,
+                linestyle=(0, dashes) if dashes else "-", marker=look.marker, markersize=8 if len(y) == 1 else 5,
+                markevery=max(1, len(y) // 8),
             )  # fmt: skip
         plot.set(yscale="log" if axes["log"] else "linear", xlim=axes["xlim"], ylim=axes["ylim"])
         plot.set(xlabel=axes["xlabel"], ylabel=axes["ylabel"], aspect="equal" if axes["equal"] else "auto")

@@ -61,8 +61,8 @@ function render({ model, el }) {
   const controls = sliders.map(({ name, label, values, texts }, k) => {
     const input = make("input", { type: "range", id: `${id}-${k}`, min: 0, max: values.length - 1, ...ours });
     input.addEventListener("input", () => move({ ...model.get("value"), [name]: values[input.value] }));
-    const width = `min-width:${Math.max(...texts.map((text) => text.length))}ch`;
-    return [make("label", { for: input.id }, label), input, make("output", { for: input.id, style: width })];
+    const style = `min-width:${Math.max(...texts.map((text) => text.length))}ch`, quiet = { "aria-live": "off" };
+    return [make("label", { for: input.id }, label), input, make("output", { for: input.id, style, ...quiet })];
   });
   const reset = make("button", { type: "button", ...ours }, "Reset"), caption = make("figcaption", {}, axes.caption);
   reset.addEventListener("click", () => move(model.get("start")));
