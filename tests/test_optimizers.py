@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from highway_lessons import SGD, Adam
+from highway_lessons.optimizers import Recorder
 
 
 def run(optimiser, start, gradients):
@@ -122,3 +123,12 @@ def test_numbers_from_numpy_become_plain():
     """So that float32 stays float32 at full speed, and a printed optimiser reads well."""
     assert repr(Adam(np.float64(0.01))) == repr(Adam(0.01))
     assert repr(SGD(np.float32(0.5))) == repr(SGD(0.5))
+
+
+def test_recorder_keeps_copies_and_changes_nothing():
+    gradients = np.random.default_rng(0).normal(size=(7, 3))
+    recorder = Recorder(Adam(0.1), every=3)
+    path = run(recorder, np.zeros(3), gradients)
+    np.testing.assert_array_equal(path, run(Adam(0.1), np.zeros(3), gradients))
+    np.testing.assert_array_equal(recorder.kept, [np.zeros(3), path[2], path[5]])
+    assert Recorder(Adam(), every=1).kept == []

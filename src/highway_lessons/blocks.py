@@ -9,6 +9,7 @@ A block is a small immutable object that remembers nothing between calls:
 
 Rows are examples: `x` is (batch, width), `W` is (n_in, n_out), and a layer is `x @ W + b`. The papers write `W x`.
 A cache holds the arrays themselves, not copies: write to neither x nor y before the backward pass.
+NaN and infinity pass through a block, since a diverging network makes them; `Network.forward` refuses them in data.
 """
 
 from dataclasses import dataclass
