@@ -207,6 +207,8 @@ class Explore(anywidget.AnyWidget):
 
     def _png(self):
         """The figure where the sliders stand, drawn as explore.js draws it."""
+        from PIL import Image
+
         from highway_lessons.figures import new_figure
 
         axes, labels = self._axes, {slider["name"]: slider["label"] for slider in self.sliders}
@@ -233,9 +235,10 @@ class Explore(anywidget.AnyWidget):
         where = ", ".join(f"{labels[name]} {frames.stop_text(stop)}" for name, stop in self.value.items())
         columns = min(4, len(self.looks))
         figure.legend(loc="outside lower left", ncols=columns, title=where, alignment="left", frameon=False)
-        with io.BytesIO() as file:
-            figure.savefig(file, format="png")
-            return file.getvalue()
+        full, small = io.BytesIO(), io.BytesIO()
+        figure.savefig(full, format="png")
+        Image.open(full).convert("RGB").quantize(128, dither=Image.Dither.NONE).save(small, "png", optimize=True)
+        return small.getvalue()  # 128 colours look the same and weigh a third
 
 
 class _Frame(NamedTuple):
