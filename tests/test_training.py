@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from highway_lessons import SGD, Adam, Data, Highway, Network, Plain, digits, fit, spirals
 from highway_lessons.functions import cross_entropy
+from highway_lessons.notebook import BUILDING_BOOK, progress_bar
 from highway_lessons.training import Fit
 
 NETWORK = Network(Highway(-1.0), depth=2, width=5, n_in=3, n_classes=4)
@@ -214,6 +215,16 @@ def test_ctrl_c_returns_what_was_learned():
     assert run.stopped == "Interrupted by the keyboard after 5 updates; what was learned so far is kept."
     assert len(run.history["test_loss"]) == 1
     np.testing.assert_array_equal(run.params.flat, parameters_after(5))
+
+
+def test_the_progress_bar_of_a_notebook(monkeypatch, capsys):
+    monkeypatch.delenv(BUILDING_BOOK, raising=False)
+    fit(NETWORK, small_data(), epochs=3, batch_size=10, progress=progress_bar("digits"))
+    last = capsys.readouterr().err.split("\r")[-1]
+    assert last.startswith("digits: 100%")
+    assert "9/9" in last
+    monkeypatch.setenv(BUILDING_BOOK, "1")
+    assert progress_bar() is None
 
 
 def test_other_errors_of_a_callback_are_not_swallowed():
