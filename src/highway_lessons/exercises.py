@@ -389,7 +389,7 @@ def check_blocks_to_a_millionth(blocks):
 
 def check_growth_per_block(growth):
     """Factor per block by which the signal from above grows on its way down 50 naive residual blocks."""
-    dh = profile(NaiveResidual(), 50, batch=32).dh
+    dh = profile(NaiveResidual(), 50).dh
     total = over_seeds(dh[:, 0] / dh[:, -1])[1]
     return number(
         growth,

@@ -197,14 +197,12 @@ def seed_bands(panels, xlabel, first=0, ylim=None, linear=(), predicted=None):
     -------
     matplotlib Figure
     """
-    columns = min(2, len(panels))
-    rows = -(-len(panels) // columns)
-    with plt.style.context(STYLE):
-        size = (3.7 * columns, 2.7 * rows + 0.4) if columns > 1 else (7, 3.8)
-        figure, grid = plt.subplots(rows, columns, figsize=size, squeeze=False)
+    with plt.style.context(STYLE):  # one below the other, so that the text stays readable on a phone
+        size = (5.6, 2.4 * len(panels) + 0.9)
+        figure, column = plt.subplots(len(panels), 1, figsize=size, sharex=True, squeeze=False)
     plt.close(figure)
     looks, drawn = lines(list(dict.fromkeys(name for series in panels.values() for name in series))), {}
-    for axes, (ylabel, series) in zip(grid.flat, panels.items(), strict=False):
+    for axes, (ylabel, series) in zip(column.flat, panels.items(), strict=True):
         start = first[ylabel] if isinstance(first, dict) else first
         for name, values in series.items():
             low, mid, high = over_seeds(values)
@@ -217,13 +215,9 @@ def seed_bands(panels, xlabel, first=0, ylim=None, linear=(), predicted=None):
             )  # fmt: skip
         for values in (predicted or {}).get(ylabel, {}).values():
             axes.plot(np.arange(start, start + len(values)), values, color="black", linewidth=0.8)
-        axes.set(xlabel=xlabel, ylabel=ylabel, yscale="linear" if ylabel in linear else "log")
-        axes.set(ylim=(ylim or {}).get(ylabel))
-    if len(panels) < grid.size:  # the empty place is the legend's
-        grid.flat[-1].set_axis_off()
-        grid.flat[-1].legend(handles=drawn.values(), loc="center", frameon=False)
-    else:
-        figure.legend(handles=drawn.values(), loc="outside lower center", ncols=min(4, len(drawn)), frameon=False)
+        axes.set(ylabel=ylabel, yscale="linear" if ylabel in linear else "log", ylim=(ylim or {}).get(ylabel))
+    axes.set(xlabel=xlabel)
+    figure.legend(handles=drawn.values(), loc="outside lower center", ncols=3, frameon=False)
     return figure
 
 
@@ -239,7 +233,7 @@ def shares_against_tau(measured):
     -------
     matplotlib Figure
     """
-    figure, axes = new_figure(figsize=(7, 3.8))
+    figure, axes = new_figure(figsize=(5.6, 3.8))
     blue = BLOCKS["highway"].light
     end = max(np.max(tau) for tau, _ in measured.values())
     axis = np.linspace(0, end, 200)
@@ -268,7 +262,7 @@ def ellipses(images):
     columns = min(3, len(images))
     rows = -(-len(images) // columns)
     with plt.style.context(STYLE):
-        figure, grid = plt.subplots(rows, columns, figsize=(2.4 * columns, 2.9 * rows), squeeze=False)
+        figure, grid = plt.subplots(rows, columns, figsize=(1.9 * columns, 2.3 * rows), squeeze=False)
     plt.close(figure)
     looks = lines(list(images))
     for axes in grid.flat:
