@@ -97,6 +97,15 @@ def test_gate_open_gives_the_transform(activation, width, batch, seed):
     np.testing.assert_allclose(y, transform(block, params, x), rtol=1e-12, atol=0)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_gate_open_keeps_a_small_transform_beside_a_large_input(dtype):
+    """y = x + T · (H − x), the same mix in fewer steps, would lose H in the rounding of x."""
+    params = {"W_H": np.zeros((1, 1)), "W_T": np.zeros((1, 1)), "b_H": np.array([1e-12]), "b_T": np.array([1000.0])}
+    params = {name: array.astype(dtype) for name, array in params.items()}
+    y, _ = Highway().forward(params, np.array([[1e6]], dtype))
+    assert y[0, 0] == dtype(1e-12)
+
+
 @thorough
 @given(blocks().filter(lambda block: isinstance(block, Highway)), widths, batches, seeds)
 def test_highway_is_the_papers_formula_unit_by_unit(block, width, batch, seed):
