@@ -134,3 +134,13 @@ def page(new_page):
 def address(book):
     """Turn the name of a document, such as "chapters/01-one-highway-layer", into the address of its built page."""
     return lambda name: (book / f"{name}.html").as_uri()
+
+
+def pytest_terminal_summary(terminalreporter):
+    """List what each chapter took; the tests note it with ``record_property("chapter", …)``."""
+    reports = [r for kind in ("passed", "failed") for r in terminalreporter.stats.get(kind, []) if r.when == "call"]
+    lines = sorted(value for report in reports for name, value in report.user_properties if name == "chapter")
+    if lines:
+        terminalreporter.section("seconds and peak memory of each notebook")
+        for line in lines:
+            terminalreporter.line(line)

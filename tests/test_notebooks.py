@@ -1,4 +1,4 @@
-"""Notebooks as they are committed: clean, valid, readable in plain Jupyter too."""
+"""Notebooks as they are committed: clean, valid, with links that lead somewhere. What runs is in other files."""
 
 import itertools
 import re
@@ -10,11 +10,6 @@ from conftest import BOOK, ROOT
 
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 LINK = re.compile(r"!?\[[^\]]*\]\(([^()\s]+(?:\([^()]*\)[^()\s]*)*)\)|<(?:img|a)\b[^>]*?(?:src|href)=\"([^\"]+)\"")
-SOLUTION = {
-    "jupyter": {"source_hidden": True, "outputs_hidden": True},
-    "mystnb": {"code_prompt_show": "Show the solution", "code_prompt_hide": "Hide the solution"},
-    "tags": ["hide-cell", "solution"],
-}
 
 
 @pytest.fixture
@@ -63,38 +58,11 @@ def test_relative_links_lead_to_files(notebook_path, notebook):
                 assert (notebook_path.parent / target).exists(), target
 
 
-def test_words_read_well_without_the_book(notebook):
-    for cell in notebook.cells:
-        if cell.cell_type == "markdown":
-            assert not re.search(r"^(:{3,}|`{3,}\{)", cell.source, flags=re.MULTILINE), f"{cell.id}: a MyST directive"
-
-
 def test_cells_need_neither_the_book_nor_a_folder(notebook):
     for cell in notebook.cells:
         if cell.cell_type == "code":
             for word in ("myst_nb", "glue(", "sys.path", "../", "filterwarnings", "!pip", "%pip"):
                 assert word not in cell.source, f"{cell.id}: {word}"
-
-
-def test_a_missing_package_is_explained(notebook):
-    first = next(cell for cell in notebook.cells if cell.cell_type == "code")
-    assert "except ModuleNotFoundError" in first.source
-    assert "pip install" in first.source
-
-
-def test_solutions_are_folded_everywhere(notebook):
-    for cell in notebook.cells:
-        if "solution" in cell.metadata.get("tags", []):
-            assert cell.cell_type == "code", cell.id
-            assert {key: cell.metadata.get(key) for key in SOLUTION} == SOLUTION, cell.id
-
-
-def test_figures_have_a_caption_and_words_for_those_who_do_not_see(notebook):
-    for cell in notebook.cells:
-        settings = cell.metadata.get("mystnb", {})
-        if "figure" in settings or "image" in settings:
-            assert len(settings["figure"]["caption"].split()) >= 4, cell.id
-            assert len(settings["image"]["alt"].split()) >= 8, cell.id
 
 
 @pytest.mark.parametrize(

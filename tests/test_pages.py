@@ -1,6 +1,5 @@
 """Every built page in a real browser, opened as a file with no network: quiet, readable, usable."""
 
-
 import pytest
 
 CONTENT = "article.bd-article"

@@ -24,7 +24,7 @@ def set_paths(app, config):
 
 def forget_failed_build(app, error):
     """Make the next build read every page again if this one had a warning: else it would end green, unmended."""
-    if error or app.statuscode:
+    if error or app._warncount:  # the exit status is not yet known when this is called
         Path(app.doctreedir, "environment.pickle").unlink(missing_ok=True)
 
 

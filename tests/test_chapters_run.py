@@ -1,0 +1,47 @@
+"""Each notebook, run as a reader runs it: in a fresh kernel, from a folder of the reader's own, with no network.
+
+The seconds and megabytes of each are listed at the end of the test run.
+"""
+
+import os
+import time
+
+import nbformat
+import psutil
+from nbclient import NotebookClient
+
+NOWHERE = "http://127.0.0.1:9"
+
+
+def test_runs_from_any_folder_offline_in_time_and_memory(notebook_path, tmp_path, record_property):
+    environment = {name: value for name, value in os.environ.items() if name != "HIGHWAY_LESSONS_BOOK"} | {
+        "PYTHONWARNINGS": "error::RuntimeWarning",
+        **dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), NOWHERE),
+    }
+    notebook = nbformat.read(notebook_path, as_version=4)
+    client = NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}})
+    start = time.perf_counter()
+    with client.setup_kernel(env=environment):
+        kernel = psutil.Process(client.km.provisioner.process.pid)
+        megabytes = 0
+        for index, cell in enumerate(notebook.cells):
+            if cell.cell_type == "code":
+                client.execute_cell(cell, index)
+                megabytes = max(megabytes, peak(kernel))
+        seconds = time.perf_counter() - start
+    record_property("chapter", f"{notebook_path.stem:<50} {seconds:5.1f} s {megabytes:5.0f} MB")
+    assert seconds < 45
+    assert megabytes < 1000
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            assert output.get("name") != "stderr", f"{cell.id}: {output.text}"
+
+
+def peak(process):
+    """The most memory that the process has had at once, in MB; where the system does not say, what it has now."""
+    memory = process.memory_info()
+    try:
+        with open(f"/proc/{process.pid}/status", encoding="utf8") as status:
+            return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 1000
+    except FileNotFoundError:
+        return getattr(memory, "peak_wset", memory.rss) / 1e6
