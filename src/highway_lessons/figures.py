@@ -292,7 +292,7 @@ def gate_factors(gate_bias, T):
     -------
     matplotlib Figure
     """
-    figure, axes = new_figure(figsize=(5.6, 3.4))
+    figure, axes = new_figure(figsize=(5, 3.3))
     factors = {"transform: T": T, "carry: 1 − T": 1 - T, "gate: T (1 − T)": T * (1 - T)}
     draw_lines(axes, factors, gate_bias)
     axes.set(xlabel="gate bias", ylabel="factor", xlim=(min(gate_bias), max(gate_bias)), ylim=(0, 1.02))
@@ -314,7 +314,7 @@ def jacobian_terms(terms):
     """
     maps = terms | {"all three": sum(terms.values())}
     largest = max(abs(values).max() for values in maps.values())
-    figure, grid = new_figure(2, rows=2, figsize=(5.4, 5))
+    figure, grid = new_figure(2, rows=2, figsize=(5, 4.7))
     for axes, (name, values) in zip(grid.flat, maps.items(), strict=True):
         colours = axes.imshow(values, cmap="PuOr", vmin=-largest, vmax=largest)
         units = range(len(values))
@@ -342,7 +342,7 @@ def error_against_step(steps, errors):
     matplotlib Figure
     """
     steps = np.asarray(steps)
-    figure, axes = new_figure(figsize=(5.6, 4.2))
+    figure, axes = new_figure(figsize=(5, 4))
     draw_lines(axes, errors, steps)
     for power, anchor in ((2, steps.max()), (-1, steps.min())):
         errors_there = next(iter(errors.values()))[np.argmax(steps == anchor)]
@@ -373,7 +373,7 @@ def term_changes(sizes, moments):
     -------
     matplotlib Figure
     """
-    figure, panels = new_figure(len(sizes), figsize=(5.6, 3.9), sharey=True)
+    figure, panels = new_figure(len(sizes), figsize=(5, 3.7), sharey=True)
     for axes, (measure, terms) in zip(panels, sizes.items(), strict=True):
         for name, look in lines(list(terms)).items():
             for rows in terms[name]:
