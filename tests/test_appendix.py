@@ -1,0 +1,175 @@
+"""The appendix: what it says of the code is what the code does, and what it records can be had again."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+from conftest import BOOK, ROOT
+from reading import prose, run
+
+from highway_lessons import Highway, published, sigmoid
+from highway_lessons.functions import relu
+
+APPENDIX = BOOK / "appendix"
+
+
+def page(name):
+    return (APPENDIX / f"{name}.md").read_text(encoding="utf8")
+
+
+# Published figures
+
+
+@pytest.fixture(scope="module")
+def reproduction():
+    return run(APPENDIX / "reproduction.ipynb")
+
+
+def rows(markdown):
+    """The rows of a table as lists of text, without its header."""
+    return [[entry.strip() for entry in line.strip("|").split("|")] for line in markdown.data.splitlines()[2:]]
+
+
+@pytest.mark.parametrize("table", ["f1-table", "f2-table", "f3-table", "f5-table", "f6-live", "f9-table"])
+def test_each_row_computed_on_the_page_is_the_published_one(reproduction, table):
+    assert len(rows(reproduction.shown[table])) >= 2
+    for what, theirs, ours, same in rows(reproduction.shown[table]):
+        assert (theirs, same) == (ours, "yes"), what
+
+
+def test_gradient_errors_are_of_the_published_order(reproduction):
+    assert all(1e-12 < float(error) < 1e-9 for _, error in rows(reproduction.shown["f4-table"]))
+
+
+def test_only_the_chaotic_row_differs_and_the_page_says_why(reproduction):
+    table = rows(reproduction.shown["f6-table"])
+    assert len(table) == len(published.ROWS) + sum(row.loss is not None for row in published.ROWS)
+    for what, _, _, same in table:
+        assert same == ("no" if "plain, depth 20" in what else "yes"), what
+    text, nudged = prose(APPENDIX / "reproduction.ipynb"), published.record()["nudged"]
+    assert f"in {len(nudged)} such runs" in text
+    assert f"between {min(nudged):.2f} and {max(nudged):.2f}" in text
+    assert min(nudged) < 0.3593 < max(nudged)
+    by_kind = {(row["block"], row["depth"]): row["accuracy"] for row in published.record()["rows"]}
+    assert max(nudged) < by_kind["plain", 5]
+    assert max(nudged) < by_kind["highway (−2)", 20]
+
+
+def test_the_uncertainty_of_540_images():
+    assert f"±{196 * math.sqrt(0.97 * 0.03 / 540):.1f} points" in prose(APPENDIX / "reproduction.ipynb")
+
+
+def test_the_record_says_where_it_comes_from():
+    record = published.record()
+    assert set(record["versions"]) == {"python", "numpy", "scikit-learn"}
+    assert record["seed"] == 0
+    assert record["seconds"] > 0
+    assert [(r["figure"], r["block"], r["depth"]) for r in record["rows"]] == [
+        (row.figure, published.name(row.block), row.depth) for row in published.ROWS
+    ]
+
+
+def test_a_recorded_training_can_be_had_again():
+    """The cheap rows, here; test_published_figures.py trains all of them."""
+    for row, recorded in zip(published.ROWS[:2], published.record()["rows"], strict=False):
+        again = published.train(row.block, row.depth)
+        assert again["accuracy"] == pytest.approx(recorded["accuracy"], abs=0.02)
+        assert again["loss"] == pytest.approx(recorded["loss"], abs=0.01)
+
+
+def test_running_the_record_again_writes_what_is_read(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(published, "RECORD", tmp_path / "record.json")
+    monkeypatch.setattr(published, "ROWS", published.ROWS[:1])
+    monkeypatch.setattr(published, "NUDGES", 0)
+    published.main()
+    (row,) = published.record()["rows"]
+    assert row["accuracy"] == pytest.approx(0.9481, abs=0.02)
+    assert row["seconds"] > 0
+    assert "plain 5" in capsys.readouterr().out
+
+
+# Notation
+
+
+def test_the_three_ways_to_write_a_layer_agree():
+    """The last column of the table is code: run it, and compare with one unit's sums and with the package."""
+    code = re.findall(r"\| `(\w = [^`]+)` \|$", page("notation"), re.MULTILINE)
+    assert [line[0] for line in code] == ["H", "T", "y"]
+    rng = np.random.default_rng(0)
+    x, W_H, W_T = rng.normal(size=(5, 3)), rng.normal(size=(3, 3)), rng.normal(size=(3, 3))
+    b_H, b_T = rng.normal(size=3), np.full(3, -2.0)
+    names = {"x": x, "W_H": W_H, "W_T": W_T, "b_H": b_H, "b_T": b_T, "f": relu, "sigmoid": sigmoid}
+    exec("\n".join(code), names)
+    y, _ = Highway(-2.0).forward({"W_H": W_H, "W_T": W_T, "b_H": b_H, "b_T": b_T}, x)
+    np.testing.assert_allclose(names["y"], y, rtol=1e-13)
+    for i in range(3):  # one unit of one example, W_ij leading from unit j to unit i
+        H = max(0, sum(W_H.T[i, j] * x[0, j] for j in range(3)) + b_H[i])
+        T = 1 / (1 + math.exp(-sum(W_T.T[i, j] * x[0, j] for j in range(3)) - b_T[i]))
+        assert y[0, i] == pytest.approx(H * T + x[0, i] * (1 - T), rel=1e-12)
+
+
+# Glossary, papers, references
+
+
+def test_the_glossary_is_in_order_and_names_each_thing_once():
+    terms = re.findall(r"^(\S.*)$", page("glossary").split("```{glossary}\n")[1].split("```")[0], re.MULTILINE)
+    assert len(terms) >= 40
+    assert terms == sorted(set(terms), key=lambda term: term.lower().replace("-", " "))
+
+
+def test_numbers_of_the_glossary():
+    text = page("glossary")
+    assert f"\\sigma(-2) = {sigmoid(-2):.3f}" in text
+    assert f"1 to {math.exp(2):.1f}" in text
+    assert f"\\ln 10 \\approx {math.log(10):.3f}" in text
+
+
+def test_numbers_of_the_paper_card_that_are_arithmetic():
+    text = page("paper-card")
+    assert f"{2 * (50 * 50 + 50)} against {71 * 71 + 71} parameters" in text
+
+
+def test_references_are_complete_and_their_addresses_match():
+    bibliography = (BOOK / "references.bib").read_text(encoding="utf8")
+    entries = re.split(r"^@\w+\{", bibliography, flags=re.MULTILINE)[1:]
+    assert len(entries) >= 20
+    for entry in entries:
+        key = entry.split(",")[0]
+        for field in ("author", "title", "year"):
+            assert re.search(rf"^  {field} = \{{.+\}},$", entry, re.MULTILINE), f"{key}: {field}"
+        ids = set(re.findall(r"arXiv:(\d{4}\.\d{5})", entry)) | set(re.findall(r"arxiv\.org/abs/([\d.]+)", entry))
+        assert len(ids) <= 1, key
+
+
+def test_arxiv_numbers_on_the_paper_card_are_those_of_the_references():
+    known = set(re.findall(r"arXiv:(\d{4}\.\d{5})", (BOOK / "references.bib").read_text(encoding="utf8")))
+    numbers = set(re.findall(r"arXiv (\d{4}\.\d{5})", page("paper-card")))
+    assert len(numbers) >= 4
+    assert numbers <= known
+
+
+# How the book is built, and the package
+
+
+def test_files_and_commands_that_the_page_names_exist():
+    text = page("how-built")
+    for name in re.findall(r"`((?:book|src|tests)/[\w./-]+)`", text):
+        if "NN" not in name and "_build" not in name:
+            assert (ROOT / name).exists(), name
+    for name in re.findall(r"`(\w+\.py)`", text):
+        assert (ROOT / "src" / "highway_lessons" / name).exists(), name
+    makefile = (ROOT / "Makefile").read_text(encoding="utf8")
+    commands = set(re.findall(r"`make (\w+)`", text))
+    assert {"book", "test", "lab"} <= commands
+    for command in commands:
+        assert re.search(rf"^{command}:", makefile, re.MULTILINE), command
+    extension = "".join(path.read_text(encoding="utf8") for path in (BOOK / "_ext" / "highway_book").glob("*.py"))
+    for variable in re.findall(r"`(HIGHWAY_\w+)", text):
+        assert variable in extension, variable
+
+
+def test_every_module_is_on_the_page_of_the_package():
+    modules = {path.stem for path in (ROOT / "src" / "highway_lessons").glob("[a-z]*.py")}
+    listed = set(re.findall(r"highway_lessons\.(\w+)", page("api")))
+    assert modules <= listed, modules - listed
