@@ -56,6 +56,8 @@ def number(answer, expected, tolerance, hint, mistakes=()):
     if np.ndim(answer) or not isinstance(answer, numbers.Real | np.ndarray) or isinstance(answer, bool):
         return Verdict(False, f"one number is expected, but {answer!r} came.")
     answer = float(answer)
+    if not math.isfinite(answer):
+        return Verdict(False, f"a finite number is expected, but {answer} came.")
     if math.isclose(answer, expected, rel_tol=0, abs_tol=tolerance):
         return Verdict(True, f"{expected:.3g}.")
     for value, explanation in mistakes:
