@@ -355,6 +355,23 @@ CASES = {
         "no/such/folder has neither",
         "put the four MNIST files there",
     ),
+    "parameters in a dictionary": (
+        lambda: NETWORK.forward({}, X),
+        TypeError,
+        "params",
+        r"\(dict\)",
+        r"such as network",
+    ),
+    "parameters in an array": (train(params=PARAMS.flat), TypeError, "params", "array of shape", r"such as network"),
+    "training parameters of another network": (
+        train(params=Network(Highway(), 3, 4, 3, 2).initialise(0)),
+        ValueError,
+        "params",
+        "made for .*depth=3",
+        "fit .*depth=2",
+    ),
+    "nesterov as text": (lambda: SGD(nesterov="no"), TypeError, "nesterov", r"'no' \(str\)", "True or False"),
+    "zero start as a number": (lambda: Residual(zero_start=0), TypeError, "zero_start", r"0 \(int\)", "True or False"),
     # measurements
     "signal norms of too wide a batch": (
         lambda: signal_norms(NETWORK, PARAMS, H, Y),

@@ -139,6 +139,13 @@ def real(name, value, minimum=-math.inf, maximum=math.inf, *, above=-math.inf, b
     return float(value)
 
 
+def flag(name, value):
+    """Return `value` as a bool; 0, "no" and the like are refused."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, but {describe(value)} came.")
+    return bool(value)
+
+
 def choice(name, value, known):
     """Look `value` up in the dictionary `known`."""
     try:

@@ -174,7 +174,8 @@ class Residual:
     activation: str = "relu"
 
     def __post_init__(self):
-        _checks.keep(self, scale=_checks.real("scale", self.scale))
+        scale, zero_start = _checks.real("scale", self.scale), _checks.flag("zero_start", self.zero_start)
+        _checks.keep(self, scale=scale, zero_start=zero_start)
         _checks.choice("activation", self.activation, ACTIVATIONS)
 
     def shapes(self, width):

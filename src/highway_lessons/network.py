@@ -186,6 +186,7 @@ class Network:
         ValueError, TypeError
             If `x` is not a batch of finite numbers of this width, or `params` belong to a network of other shapes.
         """
+        _checks.has("params", params, ("network", "flat", "blocks"), "network.initialise(0)")
         if params.network != self and params.network.shapes() != self.shapes():
             raise ValueError(f"params must fit {self}, but they were made for {params.network}; initialise them anew.")
         f, _ = ACTIVATIONS[self.block.activation]

@@ -37,6 +37,7 @@ class SGD:
             self,
             learning_rate=_checks.real("learning_rate", self.learning_rate, 0),
             momentum=_checks.real("momentum", self.momentum, 0, below=1),
+            nesterov=_checks.flag("nesterov", self.nesterov),
             decay=_checks.real("decay", self.decay, maximum=1, above=0),
         )
 

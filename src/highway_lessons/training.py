@@ -94,7 +94,10 @@ def fit(
         x_test, y_test = _checked(network, "test", data.x_test, data.y_test)
         measured[3:3] = ["test_loss", "test_accuracy"]
 
-    params = network.initialise(rng, initialiser, dtype) if params is None else params.copy()
+    if params is None:
+        params = network.initialise(rng, initialiser, dtype)
+    else:
+        params = _checks.has("params", params, ("network", "flat", "blocks"), "network.initialise(0)").copy()
     x = x.astype(params.flat.dtype, copy=False)
     state, history, done, started = (
         optimiser.start(params.flat),
