@@ -211,7 +211,10 @@ def test_ctrl_c_returns_what_was_learned():
         if done == 5:
             raise KeyboardInterrupt
 
-    run = fit(NETWORK, small_data(), epochs=3, batch_size=10, progress=progress)
+    try:
+        run = fit(NETWORK, small_data(), epochs=3, batch_size=10, progress=progress)
+    except KeyboardInterrupt:
+        pytest.fail("The interruption came through.")  # else it would end pytest itself
     assert run.stopped == "Interrupted by the keyboard after 5 updates; what was learned so far is kept."
     assert len(run.history["test_loss"]) == 1
     np.testing.assert_array_equal(run.params.flat, parameters_after(5))
