@@ -9,15 +9,16 @@ from highway_lessons.gradients import over_seeds
 from highway_lessons.palette import BLOCKS, lines
 
 STYLE = Path(__file__).with_name("style.mplstyle")
+in_style = plt.style.context(STYLE)  # stands above every function that draws: legends and labels follow the style too
 
 
+@in_style
 def new_figure(columns=1, rows=1, **options):
     """Return a Figure in the book's style and its axes; `options` go to ``plt.subplots``.
 
     The figure is closed at once for pyplot, so that a notebook shows it once and keeps none open.
     """
-    with plt.style.context(STYLE):
-        figure, axes = plt.subplots(rows, columns, **options)
+    figure, axes = plt.subplots(rows, columns, **options)
     plt.close(figure)
     return figure, axes
 
@@ -27,6 +28,7 @@ def dashes(pattern):
     return (0, tuple(float(n) for n in pattern.split())) if pattern else "-"
 
 
+@in_style
 def draw_lines(axes, series, x=None):
     """Draw named 1-D arrays over x (default 1, 2, …) in the book's colour code, with a legend.
 
@@ -50,6 +52,7 @@ def draw_lines(axes, series, x=None):
 # --- Chapter 1: one highway layer ---------------------------------------------------------------------------------
 
 
+@in_style
 def motorway(x, H, T):
     """Draw each unit as a road: the carry lane goes straight on, the transform lane past H, as wide as their gates.
 
@@ -91,6 +94,7 @@ def motorway(x, H, T):
     return figure
 
 
+@in_style
 def gate_map(T):
     """Draw the transform gates of a few examples (rows) and units (columns), number and colour.
 
@@ -119,6 +123,7 @@ def gate_map(T):
     return figure
 
 
+@in_style
 def product_and_sum(x, H, gates):
     """Draw what a gate does to the line y(H) when it multiplies (left) and when it is added (right).
 
@@ -149,6 +154,7 @@ def product_and_sum(x, H, gates):
     return figure
 
 
+@in_style
 def gate_square():
     """Draw all pairs of a transform gate T and a carry gate C: coupled gates live on one diagonal.
 
@@ -176,6 +182,7 @@ def gate_square():
 # --- Chapter 3: measure the gradient ------------------------------------------------------------------------------
 
 
+@in_style
 def seed_bands(panels, xlabel, first=0, ylim=None, linear=(), predicted=None):
     """Draw one panel per quantity: for each named series the geometric mean over seeds and, shaded, its whole range.
 
@@ -217,10 +224,11 @@ def seed_bands(panels, xlabel, first=0, ylim=None, linear=(), predicted=None):
             axes.plot(np.arange(start, start + len(values)), values, color="black", linewidth=0.8)
         axes.set(ylabel=ylabel, yscale="linear" if ylabel in linear else "log", ylim=(ylim or {}).get(ylabel))
     axes.set(xlabel=xlabel)
-    figure.legend(handles=drawn.values(), loc="outside lower center", ncols=3, frameon=False)
+    figure.legend(handles=drawn.values(), loc="outside lower center", ncols=3)
     return figure
 
 
+@in_style
 def shares_against_tau(measured):
     """Draw measured shares over the line e^(−τ).
 
@@ -246,6 +254,7 @@ def shares_against_tau(measured):
     return figure
 
 
+@in_style
 def ellipses(images):
     """Draw what becomes of a circle in several networks of each kind, all enlarged to the same length.
 
@@ -280,6 +289,7 @@ def ellipses(images):
 # --- Chapter 2: backpropagate through a gate ----------------------------------------------------------------------
 
 
+@in_style
 def gate_factors(gate_bias, T):
     """Draw the factor in front of each of the three terms of the gradient, against the gate bias.
 
@@ -300,6 +310,7 @@ def gate_factors(gate_bias, T):
     return figure
 
 
+@in_style
 def jacobian_terms(terms):
     """Draw the terms of one block's Jacobian, and their sum, as maps with one colour scale.
 
@@ -327,6 +338,7 @@ def jacobian_terms(terms):
     return figure
 
 
+@in_style
 def error_against_step(steps, errors):
     """Draw the error of a gradient check against its step, both logarithmic, with the two slopes that theory expects.
 
@@ -359,6 +371,7 @@ def error_against_step(steps, errors):
     return figure
 
 
+@in_style
 def term_changes(sizes, moments):
     """Draw how large the three terms are at two moments, in two measures: one panel per measure, one line per seed.
 
