@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 from conftest import BOOK, ROOT
+from pybtex.database import parse_string
 from reading import prose, run
 
 from highway_lessons import Highway, published, sigmoid
@@ -132,6 +133,7 @@ def test_numbers_of_the_paper_card_that_are_arithmetic():
 
 def test_references_are_complete_and_their_addresses_match():
     bibliography = (BOOK / "references.bib").read_text(encoding="utf8")
+    parse_string(bibliography, "bibtex")  # raises where a brace is missing
     entries = re.split(r"^@\w+\{", bibliography, flags=re.MULTILINE)[1:]
     assert len(entries) >= 20
     for entry in entries:
