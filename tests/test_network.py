@@ -21,6 +21,7 @@ from engine import (
     quick,
     read_only,
     seeds,
+    stirred_randomness,
     thorough,
 )
 from hypothesis import given
@@ -178,7 +179,7 @@ def test_networks_and_blocks_pickle(block):
 def test_callers_arrays_are_never_written_to(network, batch, seed, dtype):
     params, x, labels = drawn_network(network, batch, seed, dtype)
     loss, gradients = network.loss_and_gradients(params, x, labels)
-    before = global_randomness()
+    before = stirred_randomness()
     locked = Parameters(network, read_only(params.flat))
     loss_locked, gradients_locked = network.loss_and_gradients(locked, read_only(x), read_only(labels))
     network.evaluate(locked, read_only(x), read_only(labels))

@@ -6,7 +6,7 @@ from itertools import chain
 
 import numpy as np
 import pytest
-from engine import global_randomness, quick, read_only, seeds
+from engine import global_randomness, quick, read_only, seeds, stirred_randomness
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -150,7 +150,7 @@ def test_starting_from_given_parameters_leaves_them_alone():
 
 def test_data_and_global_randomness_are_left_alone():
     data = Data(*map(read_only, small_data()))
-    before = global_randomness()
+    before = stirred_randomness()
     fit(NETWORK, data, epochs=2)
     spirals(n_train=10, n_test=10)
     digits()
