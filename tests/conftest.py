@@ -136,11 +136,15 @@ def address(book):
     return lambda name: (book / f"{name}.html").as_uri()
 
 
+SUMMARIES = {"chapter": "seconds and peak memory of each notebook", "page": "weight of each page"}
+
+
 def pytest_terminal_summary(terminalreporter):
-    """List what each chapter took; the tests note it with ``record_property("chapter", …)``."""
+    """List what each chapter took and what each page weighs; tests note it with ``record_property("chapter", …)``."""
     reports = [r for kind in ("passed", "failed") for r in terminalreporter.stats.get(kind, []) if r.when == "call"]
-    lines = sorted(value for report in reports for name, value in report.user_properties if name == "chapter")
-    if lines:
-        terminalreporter.section("seconds and peak memory of each notebook")
-        for line in lines:
-            terminalreporter.line(line)
+    for kind, title in SUMMARIES.items():
+        lines = sorted(value for report in reports for name, value in report.user_properties if name == kind)
+        if lines:
+            terminalreporter.section(title)
+            for line in lines:
+                terminalreporter.line(line)
