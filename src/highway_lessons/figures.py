@@ -192,7 +192,7 @@ def seed_bands(panels, xlabel, first=0, ylim=None, linear=(), predicted=None):
         For each y label, the rows of each series; a series of shape (1, n) is a line without a band.
     xlabel : str
     first : int or dict of str to int
-        x of the first entry, for all panels or for each y label.
+        x of the first entry, for all panels or for the y labels where it is not 0.
     ylim : dict of str to pair of float, optional
         Limits of the y axis, for the y labels that need them.
     linear : sequence of str
@@ -210,7 +210,7 @@ def seed_bands(panels, xlabel, first=0, ylim=None, linear=(), predicted=None):
     plt.close(figure)
     looks, drawn = lines(list(dict.fromkeys(name for series in panels.values() for name in series))), {}
     for axes, (ylabel, series) in zip(column.flat, panels.items(), strict=True):
-        start = first[ylabel] if isinstance(first, dict) else first
+        start = first.get(ylabel, 0) if isinstance(first, dict) else first
         for name, values in series.items():
             low, mid, high = over_seeds(values)
             x, look = np.arange(start, start + len(mid)), looks[name]
