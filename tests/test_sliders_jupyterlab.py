@@ -1,0 +1,398 @@
+"""`explore` in JupyterLab with a real kernel, in a real browser: sliders by mouse and keyboard, `w.value`, links."""
+
+import json
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import nbformat
+import pytest
+from conftest import BOOK
+
+from highway_lessons.notebook import BUILDING_BOOK
+
+SLIDERS = "figure.hl-explore"
+# Each frame takes a twentieth of a second, so the whole grid of 41 × 10 would take twenty: it must not be waited for.
+SMALL = [
+    """
+import time
+import numpy as np
+from highway_lessons.sliders import explore
+
+calls = []
+
+def decay(gate_bias, depth):
+    calls.append((gate_bias, depth))
+    time.sleep(0.05)
+    if (gate_bias, depth) == (0.0, 100):
+        raise ValueError("this point is broken on purpose")
+    return {"highway": (1 + np.exp(gate_bias)) ** -np.arange(depth - 1.0, -1, -1)}
+""",
+    """
+w = explore(
+    decay, start={"gate_bias": -2.0, "depth": 50}, xlabel="block", ylabel="signal from above", xlim=(0, 100),
+    ylim=(1e-31, 10), log=True, caption="The signal from above at each block.",
+    gate_bias=[-10 + 0.25 * step for step in range(41)], depth=list(range(10, 110, 10)),
+)
+w
+""",
+    """
+import ipywidgets
+
+control = ipywidgets.SelectionSlider(options=list(range(10, 110, 10)), description="linked")
+ipywidgets.link((w, "value"), (control, "value"), transform=(lambda value: value["depth"], lambda d: {"depth": d}))
+control
+""",
+    "print(w.value, len(calls))",
+]
+
+
+class Lab:
+    """A JupyterLab server and a browser tab on it."""
+
+    def __init__(self, context, address, token):
+        self.context, self.address, self.token = context, address, token
+        self.page = None
+
+    def open(self, notebook):
+        """Open a notebook alone in a new tab, with a kernel of its own that is ready; the last one's is shut down."""
+        if self.page:
+            self.page.evaluate("window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+            self.page.close()
+        self.page = self.context.new_page()
+        self.page.goto(f"{self.address}/lab/tree/{notebook}?token={self.token}&reset")
+        self.page.wait_for_function(
+            "name => window.jupyterapp?.shell.currentWidget?.context?.path === name", arg=notebook, timeout=60_000
+        )
+        self.page.evaluate(
+            """async () => {
+              await window.jupyterapp.restored;
+              const panel = window.jupyterapp.shell.currentWidget;
+              await panel.context.ready;
+              await panel.sessionContext.ready;
+              await panel.sessionContext.session.kernel.info;
+            }"""
+        )
+        return self
+
+    def command(self, name):
+        self.page.evaluate("name => window.jupyterapp.commands.execute(name)", name)
+
+    def run_all(self):
+        """Run every cell, and wait until the kernel has answered; refuse a cell that failed."""
+        self.command("notebook:run-all-cells")
+        failed = self.page.locator('.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.error"]')
+        assert failed.all_inner_texts() == []
+
+    def cell(self, index):
+        return self.page.locator(f'.jp-Notebook .jp-Cell[data-windowed-list-index="{index}"]')
+
+    def run_cell(self, index):
+        """Run one cell as a reader does: click into its code, Shift + Enter."""
+        self.cell(index).locator(".cm-content").click()
+        self.page.keyboard.press("Shift+Enter")
+
+    def ask(self, expression):
+        """Evaluate an expression in the notebook's own kernel and bring back its JSON."""
+        text = self.page.evaluate(
+            """async (code) => {
+              const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
+              const future = kernel.requestExecute({ code, store_history: false });
+              let text = "";
+              future.onIOPub = ({ content }) => { text += content.text ?? (content.traceback ?? []).join("\\n"); };
+              await future.done;
+              return text;
+            }""",
+            f"import json; print(json.dumps({expression}))",
+        )
+        return json.loads(text)
+
+
+@pytest.fixture(scope="module")
+def lab(browser, tmp_path_factory):
+    """JupyterLab on a free port, in a folder with copies of the book's notebooks, and a tab that opens it."""
+    folder = tmp_path_factory.mktemp("lab")
+    root = folder / "root"
+    shutil.copytree(BOOK, root, ignore=shutil.ignore_patterns("_build", "_ext", "_extra"))
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source.strip()) for source in SMALL])
+    notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(notebook, root / "small.ipynb")
+    config = folder / "config"
+    (config / "labconfig").mkdir(parents=True)
+    quiet = {"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}}  # asks another host for news
+    (config / "labconfig" / "page_config.json").write_text(json.dumps(quiet), encoding="utf-8")
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    token, address = secrets.token_hex(), f"http://127.0.0.1:{port}"
+    environment = {name: value for name, value in os.environ.items() if name != BUILDING_BOOK} | {
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "JUPYTER_CONFIG_DIR": str(config),
+        "JUPYTER_DATA_DIR": str(folder / "data"),
+        "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
+        "JUPYTERLAB_SETTINGS_DIR": str(folder / "settings"),
+        "JUPYTERLAB_WORKSPACES_DIR": str(folder / "workspaces"),
+        "IPYTHONDIR": str(folder / "ipython"),
+    }
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--expose-app-in-browser", "--ip=127.0.0.1"]
+    command += [f"--port={port}", "--ServerApp.port_retries=0", f"--IdentityProvider.token={token}"]
+    command += [f"--ServerApp.root_dir={root}", "--allow-root"]
+    log = folder / "log.txt"
+    with log.open("w") as out:
+        server = subprocess.Popen(command, env=environment, stdout=out, stderr=subprocess.STDOUT)
+    context = browser.new_context(viewport={"width": 1280, "height": 1000})
+    try:
+        wait_for_server(f"{address}/api?token={token}", server, log)
+        outside = []
+        context.route(lambda url: not url.startswith((address, "data:", "blob:")), lambda r: stop(r, outside))
+        tab = Lab(context, address, token)
+        yield tab
+        assert outside == []
+    finally:
+        context.close()
+        server.terminate()
+        server.wait(timeout=30)
+
+
+def stop(route, outside):
+    outside.append(route.request.url)
+    route.abort()
+
+
+def wait_for_server(url, server, log):
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and server.poll() is None:
+        try:
+            urllib.request.urlopen(url, timeout=2)
+            return
+        except (urllib.error.URLError, ConnectionError):
+            time.sleep(0.1)
+    pytest.fail(f"JupyterLab did not answer within a minute:\n{log.read_text()[-2000:]}", pytrace=False)
+
+
+@pytest.fixture(scope="module")
+def small(lab):
+    """The small notebook, run, with its figure drawn."""
+    lab.open("small.ipynb").run_all()
+    lab.page.locator(f"{SLIDERS} .hl-line").first.wait_for(state="attached")
+    lab.cell(2).locator(".widget-slider").wait_for()
+    return lab
+
+
+@pytest.fixture
+def figure(small):
+    """The figure of the small notebook, back at its start."""
+    figure = small.page.locator(SLIDERS)
+    figure.get_by_role("button", name="Reset").click()
+    wait_for_sentence(figure, "At gate bias −2 and depth 50:")
+    return figure
+
+
+def wait_for_sentence(figure, beginning, timeout=5000):
+    figure.locator("p[role=status]", has_text=beginning).wait_for(timeout=timeout)
+
+
+def drawing(figure):
+    return figure.locator(".hl-plot .hl-line").evaluate_all("lines => lines.map(line => line.getAttribute('d'))")
+
+
+def printed(lab):
+    """Run the cell that prints `w.value` and the number of calls, by keyboard, and read what it prints."""
+    output = lab.cell(3).locator(".jp-OutputArea-output")
+    prompt = lab.cell(3).locator(".jp-InputPrompt")
+    before = prompt.inner_text()
+    lab.run_cell(3)
+    lab.page.wait_for_function(
+        "([prompt, before]) => /\\d/.test(prompt.innerText) && prompt.innerText !== before",
+        arg=[prompt.element_handle(), before],
+    )
+    return output.inner_text().strip()
+
+
+def test_first_picture_within_a_second_however_large_the_grid(small, record_property):
+    seconds = []
+    for _ in range(3):
+        small.page.evaluate("document.querySelectorAll('figure.hl-explore').forEach(f => f.classList.add('old'))")
+        started = time.perf_counter()
+        small.run_cell(1)
+        small.page.locator(f"{SLIDERS}:not(.old) .hl-line").first.wait_for(state="attached")
+        seconds.append(time.perf_counter() - started)
+    record_property("cell run to first picture, s", f"{min(seconds):.2f}")
+    assert min(seconds) < 1, seconds
+    assert small.page.locator(SLIDERS).count() == 1
+    small.run_cell(2)  # link the new widget
+    assert small.ask("len(calls)") <= 4
+
+
+def test_running_the_cell_again_leaves_no_widget_behind(small):
+    count = "len(ipywidgets.widgets.widget._instances)"
+    seen = []
+    for _ in range(4):
+        small.run_cell(1)
+        small.run_cell(2)
+        seen.append(small.ask(count) - 5 * len(seen))  # each run of cell 2 makes an ipywidgets slider, which stays
+    assert max(seen) <= seen[0], seen
+    assert small.ask("sum(type(i).__name__ == 'Explore' for i in ipywidgets.widgets.widget._instances.values())") == 1
+
+
+def test_by_keyboard_figure_and_value_follow(small, figure):
+    before = drawing(figure)
+    figure.get_by_role("slider", name="depth").focus()
+    for _ in range(3):
+        small.page.keyboard.press("ArrowLeft")
+    wait_for_sentence(figure, "At gate bias −2 and depth 20:")
+    assert drawing(figure) != before
+    assert printed(small).startswith("{'gate_bias': -2.0, 'depth': 20}")
+
+
+def test_by_mouse_figure_and_value_follow(small, figure):
+    before = drawing(figure)
+    slider = figure.get_by_role("slider", name="gate bias")
+    slider.scroll_into_view_if_needed()
+    box = slider.bounding_box()
+    small.page.mouse.move(box["x"] + 0.8 * box["width"], box["y"] + box["height"] / 2)
+    small.page.mouse.down()
+    small.page.mouse.move(box["x"] + 1, box["y"] + box["height"] / 2, steps=15)
+    small.page.mouse.up()
+    wait_for_sentence(figure, "At gate bias −10 and depth 50:")
+    assert drawing(figure) != before
+    assert printed(small).startswith("{'gate_bias': -10.0, 'depth': 50}")
+
+
+def test_forty_key_presses_end_on_the_right_value_within_a_second(small, figure, record_property):
+    slider = figure.get_by_role("slider", name="gate bias")
+    slider.press("Home")
+    wait_for_sentence(figure, "At gate bias −10 and depth 50:")
+    small.page.evaluate(
+        """() => {
+          const plot = document.querySelector("figure.hl-explore .hl-plot"), output = plot.closest(".jp-OutputArea");
+          window.heights = [];
+          const note = () => { heights.push(output.offsetHeight); requestAnimationFrame(note); };
+          note();
+        }"""
+    )
+    for _ in range(40):
+        small.page.keyboard.press("ArrowRight")
+    pressed = time.perf_counter()
+    wait_for_sentence(figure, "At gate bias 0 and depth 50:", timeout=1000)
+    record_property("forty presses to the right figure, s", f"{time.perf_counter() - pressed:.2f}")
+    assert small.ask("w.value") == {"gate_bias": 0.0, "depth": 50}
+    assert figure.locator("output").all_inner_texts() == ["0", "50"]
+    heights = small.page.evaluate("window.heights")
+    assert min(heights) >= heights[0]  # the page below does not jump
+
+
+def test_arrow_keys_do_not_reach_the_notebook(small, figure):
+    active = "window.jupyterapp.shell.currentWidget.content.activeCellIndex"
+    before = small.page.evaluate(active)
+    slider = figure.get_by_role("slider", name="depth")
+    for key in ("ArrowDown", "ArrowDown", "ArrowUp", "ArrowLeft", "End", "Home"):
+        slider.press(key)
+    assert small.page.evaluate(active) == before
+    wait_for_sentence(figure, "At gate bias −2 and depth 10:")
+
+
+def test_ten_moves_leave_one_figure(small, figure):
+    outputs = small.cell(1).locator(".jp-OutputArea-output")
+    assert outputs.count() == 1
+    slider = figure.get_by_role("slider", name="gate bias")
+    for step in range(1, 11):
+        slider.press("ArrowLeft")
+        wait_for_sentence(figure, f"At gate bias {-2 - 0.25 * step:g} and".replace("-", "−"))
+    assert small.page.locator(SLIDERS).count() == 1
+    assert outputs.count() == 1
+    assert small.page.locator(".jp-OutputArea-output img").count() == 0
+
+
+def test_visited_frames_are_not_computed_again(small, figure):
+    calls = small.ask("len(calls)")
+    visited = small.ask("len(w._kept)")
+    slider = figure.get_by_role("slider", name="depth")
+    for key, depth in (("ArrowRight", 60), ("ArrowLeft", 50), ("ArrowRight", 60), ("ArrowLeft", 50)):
+        slider.press(key)
+        wait_for_sentence(figure, f"At gate bias −2 and depth {depth}:")
+    assert small.ask("len(calls)") - calls == small.ask("len(w._kept)") - visited <= 1
+
+
+def test_an_ipywidgets_control_is_linked_both_ways(small, figure):
+    handle = small.cell(2).locator(".noUi-handle")
+    figure.get_by_role("slider", name="depth").press("End")
+    small.cell(2).locator(".widget-readout", has_text="100").wait_for()
+    handle.focus()
+    for _ in range(9):
+        small.page.keyboard.press("ArrowLeft")
+    small.cell(2).locator(".widget-readout", has_text="10").wait_for()
+    wait_for_sentence(figure, "At gate bias −2 and depth 10:")
+    assert figure.get_by_role("slider", name="depth").input_value() == "0"
+
+
+def test_python_moves_the_sliders(small, figure):
+    assert small.ask('[setattr(w, "value", {"gate_bias": -5, "depth": 90}), w.value["depth"]][1]') == 90
+    wait_for_sentence(figure, "At gate bias −5 and depth 90:")
+    assert figure.locator("output").all_inner_texts() == ["−5", "90"]
+
+
+def test_a_failing_compute_is_said_in_the_figure(small, figure):
+    figure.get_by_role("slider", name="gate bias").press("End")
+    figure.get_by_role("slider", name="depth").press("End")
+    wait_for_sentence(
+        figure, "There is no figure at gate bias 0 and depth 100: ValueError: this point is broken on purpose"
+    )
+    figure.get_by_role("slider", name="depth").press("ArrowLeft")
+    wait_for_sentence(figure, "At gate bias 0 and depth 90:")
+
+
+def test_dark_mode(small, figure):
+    line = figure.locator(".hl-plot .hl-line").first
+    colour = "line => getComputedStyle(line).stroke"
+    assert line.evaluate(colour) == "rgb(0, 114, 178)"
+    theme = "theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })"
+    small.page.evaluate(theme, "JupyterLab Dark")
+    small.page.locator("body[data-jp-theme-light=false]").wait_for(state="attached")
+    assert line.evaluate(colour) == "rgb(108, 182, 255)"
+    assert figure.locator(".hl-plot text").first.evaluate("text => getComputedStyle(text).fill") != "rgb(0, 0, 0)"
+    small.page.evaluate(theme, "JupyterLab Light")
+    small.page.locator("body[data-jp-theme-light=true]").wait_for(state="attached")
+
+
+CHAPTERS = [
+    path for path in sorted(BOOK.rglob("*.ipynb")) if "_build" not in path.parts and "explore(" in path.read_text()
+]
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=[path.stem for path in CHAPTERS])
+def test_a_chapter_runs_and_its_sliders_follow(lab, path):
+    lab.open(path.relative_to(BOOK).as_posix())
+    lab.run_all()
+    everything = "[w for _, made in __import__('highway_lessons.sliders').sliders._MADE.values() for w in made]"
+    figures = lab.page.locator(SLIDERS)
+    expected = lab.ask(f"len({everything})")
+    assert expected >= 1
+    for n in range(expected):
+        state = f"[(w.value, w.frame['says']) for w in {everything}][{n}]"
+        figure = figures.nth(n)
+        figure.scroll_into_view_if_needed()
+        before = drawing(figure)
+        for k in range(figure.get_by_role("slider").count()):
+            slider = figure.get_by_role("slider").nth(k)
+            slider.press("Home")
+            slider.press("ArrowRight")
+            slider.press("End")
+            stop = figure.locator("output").nth(k).inner_text()
+            lab.page.wait_for_function(
+                "figure => !figure.querySelector('.hl-waiting')", arg=figure.element_handle(), timeout=20_000
+            )
+            value, says = lab.ask(state)
+            assert says == figure.locator("p[role=status]").inner_text()
+            texts = lab.ask(f"{everything}[{n}].sliders[{k}]")
+            assert value[texts["name"]] == texts["values"][-1]
+            assert stop == texts["texts"][-1]
+        assert drawing(figure) != before
