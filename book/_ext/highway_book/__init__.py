@@ -28,9 +28,15 @@ def forget_failed_build(app, error):
         Path(app.doctreedir, "environment.pickle").unlink(missing_ok=True)
 
 
+def mend_citation_list(app, pagename, templatename, context, doctree):
+    """Docutils calls the bibliography a list and its entries no list items: screen readers then announce nothing."""
+    context["body"] = context.get("body", "").replace('<div role="list" class="citation-list">', "<div>")
+
+
 def setup(app):
     os.environ["HIGHWAY_LESSONS_BOOK"] = "1"  # the kernels that run the chapters inherit it
     app.connect("config-inited", set_paths)
+    app.connect("html-page-context", mend_citation_list)
     app.connect("build-finished", forget_failed_build)
     repository.setup(app)
     solutions.setup(app)
