@@ -28,9 +28,12 @@ def test_runs_from_any_folder_offline_in_time_and_memory(notebook_path, tmp_path
             if cell.cell_type == "code":
                 client.execute_cell(cell, index)
                 megabytes = max(megabytes, peak(kernel))
-        seconds = time.perf_counter() - start
-    record_property("chapter", f"{notebook_path.stem:<50} {seconds:5.1f} s {megabytes:5.0f} MB")
-    assert seconds < 45
+        used = kernel.cpu_times()
+        busy, waited = used.user + used.system, time.perf_counter() - start
+    record_property(
+        "chapter", f"{notebook_path.stem:<40} {busy:5.1f} s of work, {waited:5.1f} s by the clock, {megabytes:4.0f} MB"
+    )
+    assert busy < 45  # the clock would tell how busy the computer is with other things
     assert megabytes < 1000
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
