@@ -49,7 +49,7 @@ function draw(svg, wide, axes, looks, series) {
   ];
   const box = [left - 7, top - 7, w + 14, h + 14], [x, y, width, height] = box; // lines end at its edges
   const lines = series.map((arrays, k) => drawSeries(looks[k], arrays, axes.first, X, Y));
-  svg.style.cssText = `width:${wide}px;height:${h + 54}px`;
+  svg.style.cssText = `width:${left + w + 14}px;height:${h + 54}px`;
   svg.replaceChildren(...grid, make("svg", { x, y, width, height, viewBox: box.join(" ") }, ...lines));
 }
 
