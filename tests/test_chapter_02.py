@@ -117,10 +117,10 @@ def test_no_number_of_the_text_is_unchecked(names):
     ("cell", "line"),
     [
         ("unit-code", "transform 0.20, carry 0.90, gate 0.09"),
-        ("unit-code", "their sum 1.19, measured with two runs 1.19"),
+        ("unit-code", "sum 1.19, measured with two runs 1.19"),
         ("unit-figure", "-2  0.1192  0.8808  0.1050"),
         ("unit-figure", "-5  0.0067  0.9933  0.0066"),
-        ("prove-code", "largest entry of the gradient itself: 0.17"),
+        ("prove-code", "largest entry of the gradient: 0.17"),
         ("exercise-1-solution", "W_H: 17.8 times smaller, W_T: 15.8 times smaller"),
     ],
 )
