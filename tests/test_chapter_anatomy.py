@@ -75,7 +75,8 @@ def code(cells):
 
 
 def lines(cell):
-    return [line for line in cell.source.splitlines() if line.strip()]
+    """A cell's lines of code: neither blank nor a comment."""
+    return [line for line in cell.source.splitlines() if line.strip() and not line.strip().startswith("#")]
 
 
 def set_up(path):
@@ -265,33 +266,20 @@ def test_each_cell_needs_the_set_up_alone_or_names_what_it_continues_with(path):
         assert used <= known | defined | carried, f"{cell.id} uses {used - known - defined - carried}"
 
 
-USED = """
-import resource
-
-used = resource.getrusage(resource.RUSAGE_SELF)
-used.ru_utime + used.ru_stime, used.ru_maxrss // 1024
-"""
-
-
 @cache
 def run_twice(path):
-    """Run a notebook twice in one kernel, as the book runs it: outputs by cell of each run, seconds, megabytes.
-
-    The seconds are the processor's, of the first run and its kernel's start: a busy computer does not change them.
-    """
+    """Run a notebook twice in one kernel, as the book runs it, and return the outputs by cell of each run."""
     notebook = nbformat.read(path, as_version=4)
     folder = {"metadata": {"path": str(path.parent)}}
     client = NotebookClient(notebook, timeout=300, coalesce_streams=True, resources=folder)
-    runs, used = [], []
+    runs = []
     with client.setup_kernel(env=os.environ | {"HIGHWAY_LESSONS_BOOK": "1"}):
         for _ in range(2):
             for index, cell in enumerate(notebook.cells):
                 if cell.cell_type == "code":
                     client.execute_cell(cell, index)
             runs.append({cell.id: cell.outputs for cell in code(notebook.cells)})
-            answer = client.execute_cell(nbformat.v4.new_code_cell(USED), 0)
-            used.append(ast.literal_eval(answer.outputs[0]["data"]["text/plain"]))
-    return runs, used[0][0], used[1][1]
+    return runs
 
 
 def shown(output):
@@ -301,23 +289,15 @@ def shown(output):
 
 
 @pages
-def test_runs_in_time_and_memory(path):
-    _, seconds, megabytes = run_twice(path)
-    print(f"{path.stem}: {seconds:.1f} s, {megabytes} MB")
-    assert seconds < 45
-    assert megabytes < 1024
-
-
-@pages
 def test_second_run_in_the_same_kernel_shows_the_same(path):
-    (first, second), _, _ = run_twice(path)
+    first, second = run_twice(path)
     for cell_id in first:
         assert [shown(o) for o in first[cell_id]] == [shown(o) for o in second[cell_id]], cell_id
 
 
 @pages
 def test_no_noise_in_the_outputs(path):
-    for cell_id, outputs in run_twice(path)[0][0].items():
+    for cell_id, outputs in run_twice(path)[0].items():
         for output in outputs:
             assert output.get("name") != "stderr", (cell_id, output)
             assert "np.float64(" not in json.dumps(output), cell_id
@@ -326,7 +306,7 @@ def test_no_noise_in_the_outputs(path):
 @pages
 def test_each_figure_has_alt_text_and_caption_and_is_shown_once(path):
     by_id = {cell.id: cell for cell in code(read(path).cells)}
-    for cell_id, outputs in run_twice(path)[0][0].items():
+    for cell_id, outputs in run_twice(path)[0].items():
         pictures = [output for output in outputs if "image/png" in output.get("data", {})]
         dressed = by_id[cell_id].metadata.get("mystnb", {})
         if any("text/html" in picture["data"] for picture in pictures):  # a slider carries its own
@@ -342,16 +322,15 @@ def test_each_figure_has_alt_text_and_caption_and_is_shown_once(path):
 
 @chapters
 def test_checks_answer_none_kindly_and_solutions_are_right(path):
-    first = run_twice(path)[0][0]
+    first = run_twice(path)[0]
     for title, (_, answer, solution) in exercises(path):
         assert first[answer.id][-1]["data"]["text/plain"].startswith("Not yet: "), title
         assert first[solution.id][-1]["data"]["text/plain"].startswith("Right: "), title
 
 
-@pages
-def test_without_the_package_the_first_cell_says_one_sentence(path):
-    """No bare traceback: one line that says what to do."""
-    notebook = nbformat.read(path, as_version=4)
+def test_without_the_package_the_first_cell_says_one_sentence():
+    """No bare traceback: one line that says what to do. Every notebook has the template's guard."""
+    notebook = nbformat.read(BOOK / "_template.ipynb", as_version=4)
     missing = nbformat.v4.new_code_cell('import sys\n\nsys.modules["highway_lessons"] = None')
     first = code(notebook.cells)[0]
     client = NotebookClient(nbformat.v4.new_notebook(cells=[missing, first]), timeout=60, allow_errors=True)
