@@ -23,7 +23,7 @@ BUILT := book/_build/built-$(shell ($(SOURCES); $(FLAGS)) | cksum | tr ' ' -)
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help book serve lab test check clean
+.PHONY: help book serve lab test check picture clean
 
 help:  ## list these commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile
@@ -45,6 +45,9 @@ check: $(READY)  ## check style, spelling and that notebooks are committed clean
 	$(BIN)/ruff format --check .
 	$(BIN)/codespell
 	$(BIN)/python -m pytest -q tests/test_notebooks.py
+
+picture: $(BUILT)  ## take the README's picture anew from the built book
+	HIGHWAY_LESSONS_PICTURE=1 $(BIN)/python -m pytest -q tests/test_pages.py -k picture
 
 clean:  ## remove what was built, and caches; keep .venv
 	rm -rf book/_build build dist .pytest_cache .ruff_cache .hypothesis

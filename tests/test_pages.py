@@ -1,8 +1,12 @@
 """Every built page in a real browser, opened as a file with no network: quiet, readable, usable."""
 
+import os
+
 import pytest
+from conftest import ROOT
 
 CONTENT = "article.bd-article"
+PICTURE = ROOT / "book" / "_extra" / "hero.png"
 
 
 def open_page(page, url):
@@ -54,3 +58,16 @@ def test_pictures_and_words_remain_without_scripts(new_page, address, page_name)
     for image in page.locator(f"{CONTENT} img").all():
         assert image.evaluate("i => i.complete && i.naturalWidth > 0"), image.get_attribute("src")[:80]
         assert image.is_visible() or image.locator("xpath=ancestor::details").count(), image.get_attribute("alt")
+
+
+def test_the_readmes_picture_says_what_the_book_shows(new_page, address):
+    """`make picture` takes it anew; the README repeats in words what the slider says where it stands at first."""
+    page = new_page(device_scale_factor=1.5)
+    open_page(page, address("intro"))
+    slider = page.locator(f"{CONTENT} .hl-controls").first.locator("xpath=..")
+    if "HIGHWAY_LESSONS_PICTURE" in os.environ:
+        PICTURE.write_bytes(slider.screenshot())
+    assert 10_000 < PICTURE.stat().st_size < 150_000
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf8").split())
+    assert f'src="{PICTURE.relative_to(ROOT).as_posix()}"' in readme
+    assert slider.locator("p[role=status]").inner_text() in readme
