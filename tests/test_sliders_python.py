@@ -247,11 +247,9 @@ def test_default_sentence_over_blocks():
 def test_default_sentence_of_bands_and_curves():
     band = Band(np.array([1.0, 2]), np.array([2.0, 3]), np.array([4.0, 5]))
     axes = {"xlabel": "block", "ylabel": "norm", "first": 0}
-    assert frames.sentence({"depth": 1}, {"plain": band}, axes) == "At depth 1: plain 2 at block 0 and 3 at block 1."
+    assert frames.sentence({"plain": band}, axes) == "plain 2 at block 0 and 3 at block 1."
     dot, empty = Curve(np.array([0.5]), np.array([-2.0])), np.array([])
-    assert frames.sentence({"init": "He"}, {"here": dot, "dW": empty}, axes) == (
-        "At init He: here at block 0.5 and norm −2; dW has no values."
-    )
+    assert frames.sentence({"here": dot, "dW": empty}, axes) == ("here at block 0.5 and norm −2; dW has no values.")
 
 
 def test_what_the_eye_cannot_see_is_said():
@@ -267,12 +265,12 @@ def test_what_the_eye_cannot_see_is_said():
 
 def test_say_is_given_the_values_and_what_compute_returned():
     def say(values, frame):
-        return f"{values['depth']} blocks end at {frame['highway'][-1]:.0f}."
+        return f"The {values['depth']} blocks end at {frame['highway'][-1]:.0f}."
 
     w = explore(decay, say=say, **DECAY)
-    assert w.frame["says"] == "50 blocks end at 1."
+    assert w.frame["says"] == "At gate bias −2 and depth 50: the 50 blocks end at 1."
     w.value = {"depth": 20}
-    assert w.frame["says"] == "20 blocks end at 1."
+    assert w.frame["says"] == "At gate bias −2 and depth 20: the 20 blocks end at 1."
 
 
 @pytest.mark.parametrize(

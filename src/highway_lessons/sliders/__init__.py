@@ -56,7 +56,8 @@ def explore(
         x of the first entry of a series over the blocks: 1 for blocks, 0 for h_0 … h_L.
     say : callable, optional
         ``say(values, frame)`` returns one sentence that says in words what the figure shows: `values` is where the
-        sliders stand, `frame` what `compute` returned there. It is the status line and the text alternative.
+        sliders stand, `frame` what `compute` returned there. After "At gate bias −2 and depth 50:" it is the status
+        line and the text alternative.
     **sliders : list of numbers or str
         One slider per keyword: the values it can take. Its label is the keyword with spaces.
 
@@ -159,10 +160,10 @@ class Explore(anywidget.AnyWidget):
             series = frames.checked(self._compute(**value), value, self._axes["log"])
             if self._kept:
                 _same_kinds(next(iter(self._kept.values())).series, series, value)
-            sentence = self._say(dict(value), series) if self._say else frames.sentence(value, series, self._axes)
-            if not isinstance(sentence, str):
-                raise TypeError(f"say must return a sentence, but {_checks.describe(sentence)} came.")
-            self._kept[key] = _Frame(series, " ".join([sentence, *frames.notes(series, self._axes)]))
+            said = self._say(dict(value), series) if self._say else frames.sentence(series, self._axes)
+            if not isinstance(said, str):
+                raise TypeError(f"say must return a sentence, but {_checks.describe(said)} came.")
+            self._kept[key] = _Frame(series, frames.in_words(value, said, series, self._axes))
         return self._kept[key]
 
     def _message(self, value):

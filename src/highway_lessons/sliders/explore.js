@@ -37,19 +37,19 @@ function drawSeries(look, arrays, first, X, Y) {
 function draw(svg, wide, axes, looks, series) {
   const { xlim: [x0, x1], ylim: [y0, y1], xticks, yticks } = axes;
   const left = 34 + 7 * Math.max(...yticks.map(([, text]) => text.length)), top = 10;
-  let w = wide - left - 14, h = Math.min(Math.max(wide / 2, 240), 330) - 54;
+  let w = wide - left - 14, h = Math.min(Math.max(wide / 2, 240), 330) - 56;
   if (axes.equal) [w, h] = [x1 - x0, y1 - y0].map((side) => side * Math.min(w / (x1 - x0), 340 / (y1 - y0)));
   const X = (x) => left + (w * (x - x0)) / (x1 - x0);
   const Y = (y) => top + (y === -Infinity ? h : Math.min(Math.max(h - (h * (y - y0)) / (y1 - y0), -h), 2 * h));
   const grid = [
-    ...xticks.flatMap(([x, text]) => [path("rule", `M${X(x)},${top}v${h}`), words(text, "middle", X(x), top + h + 18)]),
+    ...xticks.flatMap(([x, text]) => [path("rule", `M${X(x)},${top}v${h}`), words(text, "middle", X(x), top + h + 20)]),
     ...yticks.flatMap(([y, text]) => [path("rule", `M${left},${Y(y)}h${w}`), words(text, "end", left - 7, Y(y) + 4)]),
-    words(axes.xlabel, "middle", left + w / 2, top + h + 37), words(axes.ylabel, "middle", 15, top + h / 2, -90),
+    words(axes.xlabel, "middle", left + w / 2, top + h + 39), words(axes.ylabel, "middle", 15, top + h / 2, -90),
     path("frame", `M${left},${top}v${h}h${w}`),
   ];
   const box = [left - 7, top - 7, w + 14, h + 14], [x, y, width, height] = box; // lines end at its edges
   const lines = series.map((arrays, k) => drawSeries(looks[k], arrays, axes.first, X, Y));
-  svg.style.cssText = `width:${left + w + 14}px;height:${h + 54}px`;
+  svg.style.cssText = `width:${left + w + 14}px;height:${h + 56}px`;
   svg.replaceChildren(...grid, make("svg", { x, y, width, height, viewBox: box.join(" ") }, ...lines));
 }
 

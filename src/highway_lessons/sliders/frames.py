@@ -95,7 +95,7 @@ def _one_row(what, array):
     return array
 
 
-def sentence(values, frame, axes):
+def sentence(frame, axes):
     """Say in words what a figure shows: the two ends of a series over the blocks, the extent of a curve."""
     parts = []
     for name, series in frame.items():
@@ -110,8 +110,7 @@ def sentence(values, frame, axes):
         else:
             ends = [f"{number(y[i])} at {axes['xlabel']} {x[i]}" for i in sorted({0, len(y) - 1})]
             parts.append(f"{name} {' and '.join(ends)}")
-    here = place(values)
-    return f"{here[0].upper()}{here[1:]}: {'; '.join(parts)}."
+    return f"{'; '.join(parts)}."
 
 
 def notes(frame, axes):
@@ -130,6 +129,14 @@ def notes(frame, axes):
         ):
             if which.any():
                 yield f"{name[0].upper()}{name[1:]} {said} at {which.sum()} of {len(y)} points."
+
+
+def in_words(values, said, frame, axes):
+    """Put together the status line: where the sliders stand, what was said of the frame, what the eye cannot see."""
+    here = place(values)
+    if said[1:2].islower():  # the sentence goes on after a colon
+        said = said[0].lower() + said[1:]
+    return " ".join([f"{here[0].upper()}{here[1:]}: {said}", *notes(frame, axes)])
 
 
 def drawn(series, log):
