@@ -67,8 +67,8 @@ def test_the_band_holds_every_one_of_ten_seeds(intro):
 def test_the_sentence_under_the_figure_says_what_it_shows(intro):
     frame = intro.names["signal_from_above"](gate_bias=-8.0, depth=100)
     sentence = intro.names["say"]({"gate_bias": -8.0, "depth": 100}, frame)
-    assert "100 blocks" in sentence
-    assert f"highway {frame['highway'].mid[0] / frame['highway'].mid[-1]:.3g}" in sentence
+    assert f"{frame['highway'].mid[0] / frame['highway'].mid[-1]:.3g} (highway)" in sentence
+    assert intro.shown["hero"].value == {"gate_bias": -2.0, "depth": 50}
 
 
 def test_the_figure_fits_its_axes(intro):
