@@ -86,10 +86,12 @@ def numbers_of_the_text(names):
         ("0.5", sigmoid(0.0)), ("8.9e-16", gate_0), ("9e-16", gate_0), ("34.7", tau(0.0, 50)),
         ("3.4", names["crossing"](-1, 100)[1] / np.exp(-tau(-1, 100))),
         # directions
-        ("1.3", ranks["plain, He"]), ("2.4", np.sqrt((2 / 64) / (1 / (3 * 64)))), ("1.1", ranks["He, highway −2"]),
+        ("1.3", ranks["plain, He"]), ("2.4", np.sqrt((2 / 64) / (1 / (3 * 64)))),
+        ("1.1", ranks["He, highway −2"]),
         ("0.00094", spectra["highway, −2"].min()), ("0.004", spectra["highway, −2"].max()),
         ("0.001", spectra["highway, −2"].min()), ("0.7", spectra["highway, −5"].min()),
         ("3.8", condition(spectra["highway, −2"])), ("1.1", condition(spectra["highway, −5"])),
+        ("49.9", np.mean([effective_rank(row) for row in names["singular_values"](Highway(-5.0), "he")])),
     ]  # fmt: skip
 
 

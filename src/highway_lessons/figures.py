@@ -246,7 +246,7 @@ def shares_against_tau(measured):
     end = max(np.max(tau) for tau, _ in measured.values())
     axis = np.linspace(0, end, 200)
     axes.plot(axis, np.exp(-axis), color=blue, label="direct path, exp(−τ)")
-    for marker, (name, (tau, share)) in zip("ov^DPs*", measured.items(), strict=False):
+    for marker, (name, (tau, share)) in zip("ov^Ds*P", measured.items(), strict=False):
         axes.plot(tau, share, marker, color=blue, markersize=6, markerfacecolor="white", label=name)
     axes.plot(0, 1, color=BLOCKS["no block"].light, marker="x", linestyle="", markersize=8, label="no block")
     axes.set(xlabel="τ = L ln(1 + exp(b))", ylabel="share that crosses", yscale="log")
