@@ -97,16 +97,14 @@ function render({ model, el }) {
   update();
   const watch = new ResizeObserver(paint), events = ["change:value", "change:frame"];
   watch.observe(plot);
-  for (const event of events) model.on(event, update);
-  return () => {
-    watch.disconnect();
-    for (const event of events) model.off(event, update);
-  };
+  events.forEach((event) => model.on(event, update));
+  return () => { watch.disconnect(); events.forEach((event) => model.off(event, update)); };
 }
 
 export function page(el, state) { // the built book: all frames are in the page, and `set` answers as a kernel does
-  const data = Uint8Array.from(atob(state.data), (c) => c.charCodeAt(0)).buffer, listeners = new Set();
-  const view = ([from, count]) => new DataView(data, from * state.bytes, count * state.bytes);
+  const text = atob(state.data), data = new Uint8Array(text.length), listeners = new Set();
+  for (let i = 0; i < text.length; i++) data[i] = text.charCodeAt(i);
+  const view = ([from, count]) => new DataView(data.buffer, from * state.bytes, count * state.bytes);
   const set = (_, value) => {
     const place = state.sliders.reduce((n, s) => n * s.values.length + s.values.indexOf(value[s.name]), 0);
     const [says, arrays] = state.frames[place], { bytes } = state;
