@@ -323,7 +323,7 @@ def test_zeros_lie_on_the_floor_and_gaps_stay_open(page, made):
     np.testing.assert_allclose(plain[:4, 1], top + height, atol=0.06)
     assert (plain[4:, 1] < top + height - 5).all()
     assert [len(run) for run in line_points(figure, 1)] == [5, 13]
-    assert "drawn at the floor of the axis, at 4 of 20" in sentence(figure)
+    assert "On the floor of the axis: plain, which is 0 at 4 of 20 points." in sentence(figure)
 
 
 def test_a_circle_is_round_and_a_point_a_dot(page, made):

@@ -255,12 +255,28 @@ def test_default_sentence_of_bands_and_curves():
 def test_what_the_eye_cannot_see_is_said():
     w = explore(holes, **{**HOLES, "ylim": (2e-3, 1)})
     assert w.frame["says"].endswith(
-        "Plain is 0, drawn at the floor of the axis, at 4 of 20 points. Plain lies beyond the axes at 16 of 20 points. "
-        "Residual is not a number, drawn as a gap, at 2 of 20 points."
+        "On the floor of the axis: plain, which is 0 at 4 of 20 points. Beyond the axes: plain, at 16 of 20 points. "
+        "A gap: residual, which is not a number at 2 of 20 points."
     )
     [[plain], [residual]] = ([np.frombuffer(raw, "<f4") for raw in series] for series in w.frame["arrays"])
     assert (plain[:4] == -np.inf).all()
     assert np.flatnonzero(np.isnan(residual)).tolist() == [5, 6]
+
+
+def test_rounding_at_the_edge_of_the_axes_is_not_said():
+    w = explore(decay, **{**DECAY, "ylim": (decay(-2.0, 50)["plain"].min() * (1 + 1e-12), 1 - 1e-12)})
+    assert "Beyond" not in w.frame["says"]
+
+
+def test_names_keep_their_case():
+    options = {**DECAY, "ylim": (2, 10)}
+    w = explore(lambda gate_bias, depth: {"σ(bias)": np.ones(3), "He": np.ones(3)}, **options)
+    assert w.frame["says"] == (
+        "At gate bias −2 and depth 50: σ(bias) 1 at block 1 and 1 at block 3; He 1 at block 1 and 1 at block 3. "
+        "Beyond the axes: σ(bias), at 3 of 3 points. Beyond the axes: He, at 3 of 3 points."
+    )
+    w = explore(lambda gate_bias, depth: {"He": np.ones(3)}, say=lambda values, frame: "He leads.", **options)
+    assert w.frame["says"].startswith("At gate bias −2 and depth 50: He leads.")
 
 
 def test_say_is_given_the_values_and_what_compute_returned():
@@ -289,6 +305,7 @@ def test_numbers_in_words(value, text):
         ((0.8, 4.2), False, "1 1.5 2 2.5 3 3.5 4"),
         ((1e-45, 1e3), True, "10⁻⁴⁰ 10⁻³⁰ 10⁻²⁰ 10⁻¹⁰ 10⁰"),
         ((0.2, 6), True, "0.2 0.5 1 2 5"),
+        ((2.1, 4.9), True, "2.1 4.9"),
     ],
 )
 def test_ticks_are_round(limits, log, texts):

@@ -98,7 +98,9 @@ class Explore(anywidget.AnyWidget):
     ----------
     value : dict of str to number or str
         Where the sliders stand: read it, observe it, link it, set it. A name left out stays where it is, so
-        ``w.value = {"depth": 50}`` moves one slider. A value that a slider cannot take raises a sentence.
+        ``w.value = {"depth": 50}`` moves one slider. A value that a slider cannot take raises a sentence. With
+        ``transform=(lambda value: value["depth"], lambda depth: {"depth": depth})``, `ipywidgets.link` ties one
+        slider to another control.
     """
 
     _esm = (HERE / "explore.js").read_text(encoding="utf-8")

@@ -115,26 +115,30 @@ def sentence(frame, axes):
 
 def notes(frame, axes):
     """Say what the eye cannot see in the figure: zeros on a log axis, gaps, and points beyond the fixed axes."""
-    (left, right), (low, high) = axes["xlim"], axes["ylim"]
     for name, series in frame.items():
         x, y = points(series, axes["first"])
-        rows = [y] if not isinstance(series, Band) else list(series)
-        gaps = ~np.isfinite(np.sum([x, *rows], axis=0))
+        gaps = ~np.isfinite(np.sum([x, *(series if isinstance(series, Band) else [y])], axis=0))
         zeros = (y == 0) if axes["log"] else np.zeros(len(y), bool)
-        beyond = ~gaps & ~zeros & ((x < left) | (x > right) | (y < low) | (y > high))
+        up, ylim = (np.log10(np.where(y > 0, y, 1)), np.log10(axes["ylim"])) if axes["log"] else (y, axes["ylim"])
+        beyond = ~gaps & ~zeros & (_outside(x, *axes["xlim"]) | _outside(up, *ylim))
         for which, said in (
-            (zeros, "is 0, drawn at the floor of the axis,"),
-            (gaps, "is not a number, drawn as a gap,"),
-            (beyond, "lies beyond the axes"),
+            (zeros, f"On the floor of the axis: {name}, which is 0 at"),
+            (gaps, f"A gap: {name}, which is not a number at"),
+            (beyond, f"Beyond the axes: {name}, at"),
         ):
             if which.any():
-                yield f"{name[0].upper()}{name[1:]} {said} at {which.sum()} of {len(y)} points."
+                yield f"{said} {which.sum()} of {len(y)} points."
+
+
+def _outside(values, low, high):
+    slack = 1e-9 * (high - low)  # rounding is no reason to say so
+    return (values < low - slack) | (values > high + slack)
 
 
 def in_words(values, said, frame, axes):
     """Put together the status line: where the sliders stand, what was said of the frame, what the eye cannot see."""
     here = place(values)
-    if said[1:2].islower():  # the sentence goes on after a colon
+    if said[1:2].islower() and not said.startswith(tuple(frame)):  # the sentence goes on after a colon
         said = said[0].lower() + said[1:]
     return " ".join([f"{here[0].upper()}{here[1:]}: {said}", *notes(frame, axes)])
 
@@ -162,16 +166,16 @@ def smallest_dtype(arrays):
 def ticks(low, high, log=False, whole=False):
     """Round positions on an axis, about six of them and whole numbers on request: a list of [position, text]."""
     most = 7
+    if log and high / low < 100:
+        decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+        stops = [m * 10.0**d for d in decades for m in (1, 2, 5) if low <= m * 10.0**d <= high] or [low, high]
+        return [[math.log10(stop), stop_text(stop)] for stop in stops]
     if log:
         low, high = math.log10(low), math.log10(high)
-        if high - low < 2:
-            decades = range(math.floor(low), math.ceil(high) + 1)
-            stops = [m * 10.0**d for d in decades for m in (1, 2, 5) if low <= math.log10(m * 10.0**d) <= high]
-            return [[math.log10(stop), f"{stop:g}"] for stop in stops]
     power = 10.0 ** math.floor(math.log10((high - low) / most))
     step = next(m * power for m in (1, 2, 5, 10) if (high - low) / (m * power) <= most)
     step = max(1, step) if log or whole else step
-    stops = [i * step for i in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
+    stops = [i * step for i in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)] or [low, high]
     return [[stop, "10" + f"{stop:.0f}".translate(SUPERSCRIPT) if log else stop_text(stop)] for stop in stops]
 
 
