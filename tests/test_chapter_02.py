@@ -15,6 +15,7 @@ from highway_lessons import Adam, Highway, Network, check_gradients, exercises, 
 from highway_lessons.functions import relu_derivative, sigmoid_derivative
 from highway_lessons.gradients import block_jacobian, highway_jacobian_terms
 from highway_lessons.notebook import BUILDING_BOOK
+from highway_lessons.optimizers import Recorder
 
 CHAPTER = BOOK / "chapters" / "02-backpropagate-through-a-gate.ipynb"
 TEXT = prose(CHAPTER).replace("−", "-")
@@ -274,6 +275,21 @@ def test_f10_after_thirty_epochs(names):
         params = fit(network, data, optimiser=Adam(), epochs=30, rng=seed).params
         sizes.append([names["term_sizes"](params.flat)[name].mean() for name in ("gate", "transform", "carry")])
     np.testing.assert_allclose(np.mean(sizes, axis=0), [1.35, 1.85, 7.3], rtol=0.2)
+
+
+def test_recorder_keeps_each_epoch_and_changes_nothing(names):
+    network, data = Network(Highway(-2.0), depth=2, width=8), names["data"]
+    recorder = Recorder(Adam(), every=20)
+    watched = fit(network, data, optimiser=recorder, epochs=2, rng=0).params
+    assert len(recorder.kept) == 3
+    rng = np.random.default_rng(0)
+    np.testing.assert_array_equal(recorder.kept[0], network.initialise(rng).flat)
+    for epochs in (1, 2):
+        plain = fit(network, data, optimiser=Adam(), epochs=epochs, rng=0).params
+        np.testing.assert_array_equal(recorder.kept[epochs], plain.flat)
+    np.testing.assert_array_equal(recorder.kept[2], watched.flat)
+    with pytest.raises(ValueError, match="every must be at least 1"):
+        Recorder(Adam(), every=0)
 
 
 # Sliders and figures
