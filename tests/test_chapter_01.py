@@ -86,6 +86,7 @@ def numbers_of_the_text(names):
         ("7.4", np.exp(2.0)), ("2.72", np.e), ("0.128", gates(names, -2.0).mean()),
         ("0.007", gates(names, -5.0).mean()), ("0.005", distance(list(four(names, -5.0))[2], x0)),
         ("0.137", layer(-2.0, many)[1].T.mean()), ("8.8e-27", sigmoid(-60.0)),
+        ("0.155", mean_gate(1.0)), ("0.132", mean_gate(3**-0.5)),  # n weights of U(±1/√n) have variance 1/3 in all
         # softplus
         ("0.127", np.log1p(np.exp(-2.0))), ("0.0018", share(-2.0)["highway: share"][50]),
         ("8.9e-16", share(0.0)["highway: share"][50]), ("0.71", share(-5.0)["highway: share"][50]),
@@ -112,6 +113,12 @@ def beyond(names, gate, gate_bias):
     x = names["many"]
     H, T = np.tanh(x @ names["W_H"].T), gate(x @ names["W_T"].T + gate_bias)
     return 100 * (np.abs(H * T + x * (1 - T)) > np.maximum(np.abs(x), np.abs(H)) + 1e-12).mean()
+
+
+def mean_gate(standard_deviation):
+    """Mean of σ(z) for z from N(−2, …), by quadrature."""
+    z, weights = np.polynomial.hermite_e.hermegauss(60)
+    return weights @ sigmoid(-2 + standard_deviation * z) / weights.sum()
 
 
 def parameters(block):
@@ -145,6 +152,8 @@ def test_no_number_of_the_text_is_unchecked(names):
         ("bias-code", "gate bias  0.0: sigmoid 0.500, mean T 0.513, |y - x| 0.360"),
         ("bias-code", "gate bias -2.0: sigmoid 0.119, mean T 0.128, |y - x| 0.083"),
         ("bias-code", "gate bias -5.0: sigmoid 0.007, mean T 0.007, |y - x| 0.005"),
+        ("bias-code", "drawn from N(-2, 1): mean T 0.155"),
+        ("bias-code", "a fresh layer of width 64: mean T 0.132"),
         ("limits", "bias -1000: y equals x exactly: True"),
         ("limits", "bias +1000: y equals H(x): True"),
         ("limits", "sigmoid(-1000) is 0"),
@@ -241,11 +250,11 @@ def test_a_factor_turns_the_line_and_a_summand_shifts_it():
 def test_only_the_residual_corner_lies_off_the_diagonal():
     axes = figures.gate_square().axes[0]
     diagonal, *points = axes.lines
+    labels = {text.get_text(): text for text in axes.texts}
+    assert labels.pop("highway: C = 1 − T").get_rotation() == 315  # along the line
     np.testing.assert_allclose(np.add(*diagonal.get_data()), 1)
     off = [
-        label.get_text()
-        for point, label in zip(points, axes.texts, strict=True)
-        if point.get_xdata()[0] + point.get_ydata()[0] != 1
+        label for point, label in zip(points, labels, strict=True) if point.get_xdata()[0] + point.get_ydata()[0] != 1
     ]
     assert off == ["residual: y = x + H"]
 
@@ -268,7 +277,7 @@ def test_only_the_residual_corner_lies_off_the_diagonal():
         ("start_bias", -1.996, False, "base 10"),
         ("start_bias", 0.0101, False, "odds"),
         ("start_bias", -3, False, "too large"),
-        ("stack_bias", -3.902, True, ""),
+        ("stack_bias", -3.902, True, "-3.902."),
         ("stack_bias", -np.log(50), False, "rule of thumb"),
         ("stack_bias", 3.902, False, "sign"),
         ("stack_bias", 0.0202, False, "logarithm"),

@@ -33,7 +33,7 @@ class Verdict:
         return f"{'Right' if self.right else 'Not yet'}: {self.sentence}"
 
 
-def number(answer, expected, tolerance, hint, mistakes=()):
+def number(answer, expected, tolerance, hint, mistakes=(), shown=".3g"):
     """Check one number.
 
     Parameters
@@ -46,6 +46,8 @@ def number(answer, expected, tolerance, hint, mistakes=()):
         What to think of when the answer is wrong in no known way.
     mistakes : sequence of (float, str)
         Values that known mistakes lead to, each with the sentence that explains it.
+    shown : str
+        Format of the right value when the answer is right.
 
     Returns
     -------
@@ -59,7 +61,7 @@ def number(answer, expected, tolerance, hint, mistakes=()):
     if not math.isfinite(answer):
         return Verdict(False, f"a finite number is expected, but {answer} came.")
     if math.isclose(answer, expected, rel_tol=0, abs_tol=tolerance):
-        return Verdict(True, f"{expected:.3g}.")
+        return Verdict(True, f"{expected:{shown}}.")
     for value, explanation in mistakes:
         if math.isclose(answer, value, rel_tol=0, abs_tol=tolerance):
             return Verdict(False, explanation)
@@ -166,6 +168,7 @@ def check_stack_bias(gate_bias):
             (math.exp(1 / 50) - 1, "that is e^b; take its logarithm."),
             (1 / 50, "that is what ln(1 + e^b) must be; solve it for b."),
         ],
+        shown=".3f",
     )
 
 
@@ -245,7 +248,7 @@ def check_untouched_layers(layers, block):
     layers = set(layers)
     if layers == right:
         return Verdict(
-            True, "the error sits in dx, so it reaches only what lies below the first wrong block it leaves."
+            True, "the wrong line makes dx only, so it harms what lies below the block, never the block itself."
         )
     if "blocks.2" not in layers and "blocks.2" in right:
         return Verdict(

@@ -164,7 +164,7 @@ def gate_square():
     """
     figure, axes = new_figure(figsize=(4.6, 4.2))
     highway, plain, residual, no_block = (BLOCKS[kind] for kind in ("highway", "plain", "residual", "no block"))
-    axes.plot([0, 1], [1, 0], color=highway.light, label="highway: C = 1 − T")
+    axes.plot([0, 1], [1, 0], color=highway.light)
     corners = [
         (0, 1, no_block, "no block: y = x", (-2, 10), "left"),
         (1, 0, plain, "plain: y = H", (-34, 7), "right"),
@@ -174,8 +174,8 @@ def gate_square():
     for T, C, look, text, offset, side in corners:
         axes.plot(T, C, color=look.light, marker=look.marker, markersize=10, clip_on=False, zorder=3)
         axes.annotate(text, (T, C), offset, textcoords="offset points", color=look.light, ha=side)
+    axes.text(0.2, 0.7, "highway: C = 1 − T", color=highway.light, ha="center", va="center", rotation=-45)
     axes.set(xlabel="transform gate T", ylabel="carry gate C", xlim=(0, 1), ylim=(0, 1.12), aspect="equal")
-    axes.legend(loc="lower left")
     return figure
 
 
