@@ -13,9 +13,10 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install
 
 # The stamps' names hold a checksum of what they stand for, so that a new pin or an edited file makes a new stamp.
-READY := $(VENV)/ready-$(shell cat requirements.txt requirements-torch.txt pyproject.toml | cksum | tr ' ' -)
+# The folder's own path counts too: an environment does not survive being moved.
+READY := $(VENV)/ready-$(shell (cat requirements.txt requirements-torch.txt pyproject.toml; pwd) | cksum | tr ' ' -)
 SOURCES = find book src -type f -not -path '*/_build/*' -not -path '*/.*' -not -path '*/__pycache__/*' \
-	-not -path '*.egg-info/*' | LC_ALL=C sort | xargs cksum
+	-not -path '*.egg-info/*' -exec cksum {} + | LC_ALL=C sort
 FLAGS = echo "$$HIGHWAY_LESSONS_SOLUTIONS $${HIGHWAY_LESSONS_REPOSITORY-unset}"; git remote get-url origin 2>/dev/null
 BUILT := book/_build/built-$(shell ($(SOURCES); $(FLAGS)) | cksum | tr ' ' -)
 
@@ -58,7 +59,9 @@ $(READY):
 	"but $(PYTHON) is $$($(PYTHON) --version 2>&1 || true): install one (on Debian: apt-get install python3-venv)," \
 	"or name yours with  make PYTHON=/path/to/python3 ."; exit 1; }
 	@echo "Setting up $(VENV) with $(PYTHON): a few minutes the first time."
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@# An environment that was interrupted in the making, or made in another folder, is made again.
+	@{ $(BIN)/python -m pip --version >/dev/null && grep -qF '$(CURDIR)/$(BIN)' $(BIN)/pip; } 2>/dev/null \
+	|| $(PYTHON) -m venv --clear $(VENV)
 	$(PIP) --quiet --requirement requirements.txt
 	@echo "PyTorch, without CUDA where that can be had (the lines below say from where):"
 	@$(PIP) --retries 0 --timeout 15 --no-deps --index-url https://download.pytorch.org/whl/cpu -r requirements-torch.txt \

@@ -12,9 +12,12 @@ def copy_to(folder):
     installed = Path(importlib.util.find_spec("mathjax").origin).parent / "static" / "mathjax"
     target = Path(folder) / "mathjax"
     if not target.exists():
+        half_done = target.with_name("mathjax.part")  # an interrupted copy is never taken for a whole one
+        shutil.rmtree(half_done, ignore_errors=True)
         for name in FILES:
-            source, copy = installed / "es5" / name, target / name
+            source, copy = installed / "es5" / name, half_done / name
             copy.parent.mkdir(parents=True, exist_ok=True)
             (shutil.copytree if source.is_dir() else shutil.copy2)(source, copy)
-        shutil.copy2(installed / "LICENSE", target)
+        shutil.copy2(installed / "LICENSE", half_done)
+        half_done.rename(target)
     return str(folder)
