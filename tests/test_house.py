@@ -47,7 +47,7 @@ sys.meta_path.insert(0, Absent())
 import highway_lessons as hl
 from highway_lessons.gradients import signal_norms
 data = hl.spirals(64, 16, rng=0)
-network = hl.Network(2, 8, 2, depth=5, block=hl.Highway(gate_bias=-2.0))
+network = hl.Network(hl.Highway(gate_bias=-2.0), depth=5, width=8, n_in=2, n_classes=2)
 history = hl.fit(network, data, epochs=2, rng=0)
 print("trained")
 """
