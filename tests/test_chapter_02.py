@@ -72,7 +72,7 @@ def numbers_of_the_text(names):
         # finite differences
         ("2.2", 1e16 * np.finfo(np.float64).eps), ("1.2", 1e7 * np.finfo(np.float32).eps),
         ("0.17", largest_gradient("relu")), ("0.2", names["errors"]["float32"][-1]),
-        # Change one thing; the text writes 6.5e-3 and so on
+        # Change one thing; the text writes these times powers of ten
         *[(str(e), e10 * relu_error(step)) for e, e10, step in ((6.5, 1e3, 0.1), (1.1, 1e3, 0.01))],
         *[("5.5", value) for value in (1e4 * names["errors"]["float64"][0], 1e6 * names["errors"]["float64"][1])],
         # the three terms at the start
