@@ -71,6 +71,34 @@ def test_the_gradient_check_catches_one_per_cent(wrong):
     assert errors["head.W"] < 1e-9
 
 
+class NotANumber(Plain):
+    """A plain block whose gradient of W_H, or whose output, has one NaN among right numbers."""
+
+    def __init__(self, where):
+        super().__init__("tanh")
+        object.__setattr__(self, "where", where)
+
+    def forward(self, params, x):
+        y, cache = super().forward(params, x)
+        if self.where == "y":
+            y = np.where(np.arange(y.size).reshape(y.shape) == 1, np.nan, y)
+        return y, cache
+
+    def backward(self, params, cache, dy):
+        dx, grads = super().backward(params, cache, dy)
+        if self.where == "W_H":
+            grads["W_H"][0, 1] = np.nan
+        return dx, grads
+
+
+@pytest.mark.parametrize(("where", "spoilt"), [("W_H", {"blocks.0.W_H"}), ("y", None)])
+def test_the_gradient_check_tells_of_nan(where, spoilt):
+    """Neither a gradient nor a loss that is NaN may pass for a small error."""
+    network = Network(NotANumber(where), depth=1, width=4, n_in=3, n_classes=3)
+    errors = check_gradients(network, *drawn_network(network, 5, 0))
+    assert {name for name, error in errors.items() if np.isnan(error)} == (spoilt or set(errors))
+
+
 def test_float32_parameters_are_raised_to_float64_unless_told_not_to():
     network = Network(Highway(-1.0, "tanh"), depth=2, width=4, n_in=3, n_classes=3)
     params, x, labels = drawn_network(network, 5, 0, np.float32)

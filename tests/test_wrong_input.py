@@ -1,6 +1,7 @@
 """Everything a reader may get wrong: one sentence that names the argument, what came, and what was expected."""
 
 import re
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -31,8 +32,10 @@ from highway_lessons.gradients import (
     highway_jacobian_terms,
     mean_cosine,
     profiles,
+    spread,
 )
 from highway_lessons.network import Parameters
+from highway_lessons.optimizers import Recorder
 
 NETWORK = Network(Highway(), depth=2, width=4, n_in=3, n_classes=2)
 PARAMS = NETWORK.initialise(0)
@@ -41,6 +44,7 @@ Y = np.array([0, 1, 1, 0, 1])
 H = np.ones((5, 4))
 DATA = Data(X, Y, X, Y)
 LAYER = PARAMS.blocks[0]
+CACHE, DRAW = NETWORK.forward(PARAMS, X)[1], np.random.default_rng(0)
 NAN, INF, MASKED = X.copy(), X.copy(), np.ma.masked_less(X, 0)
 NAN[2, 1], INF[2, 1] = np.nan, np.inf
 
@@ -57,32 +61,72 @@ def train(data=DATA, **options):
     return lambda: fit(NETWORK, data, **({"epochs": 1} | options))
 
 
+@dataclass(frozen=True, eq=False)
+class Own:
+    """A reader's own block, y = x W + b, which may start with the wrong arrays or return wrong ones."""
+
+    activation: str = "relu"
+    start: dict | None = None
+    dx: object = None
+    grads: object = None
+
+    def shapes(self, width):
+        return {"W": (width, width), "b": (width,)}
+
+    def initialise(self, rng, width, initialiser):
+        return dict(zip("Wb", initialiser(rng, width, width), strict=True)) if self.start is None else self.start
+
+    def forward(self, params, x):
+        return x @ params["W"] + params["b"], x
+
+    def backward(self, params, cache, dy):
+        dx = dy @ params["W"].T if self.dx is None else self.dx
+        return dx, {"W": cache.T @ dy, "b": dy.sum(axis=0)} if self.grads is None else self.grads
+
+
+def own_network(**wrong):
+    return Network(Own(**wrong), depth=2, width=4, n_in=3, n_classes=2)
+
+
+def own(**wrong):
+    network = own_network(**wrong)
+    return lambda: network.loss_and_gradients(network.initialise(0), X, Y)
+
+
+RETURNED = "what the block returns"
+
 # What is called, the error, the argument it names, what came, what was expected.
 CASES = {
     # width
     "input too wide": (forward(np.ones((5, 4))), ValueError, "x", "4 columns", "3 were expected"),
     "block too narrow": (lambda: Highway().forward(LAYER, X), ValueError, "x", "3 columns", "4 were expected"),
-    "plain, too narrow": (lambda: Plain().forward(LAYER, X), ValueError, "x", "3 columns", "4 were expected"),
+    "plain, too narrow": (
+        lambda: Plain().forward({"W_H": np.eye(4), "b_H": np.ones(4)}, X),
+        ValueError,
+        "x",
+        "3 columns",
+        "4 were expected",
+    ),
     "weights not square": (
         lambda: Plain().forward({"W_H": np.ones((3, 5)), "b_H": np.ones(5)}, X),
         ValueError,
-        "W_H",
+        "params",
         r"\(3, 5\)",
         r"\(5, 5\)",
     ),
     "one column, which would broadcast": (
         lambda: Highway().forward(LAYER | {"W_T": np.ones((4, 1))}, H),
         ValueError,
-        "W_T",
-        r"\(4, 1\)",
+        "params",
+        r"'W_T': \(4, 1\)",
         r"\(4, 4\)",
     ),
     "one bias, which would broadcast": (
         lambda: Residual().forward({"W_1": np.eye(4), "b_1": np.ones(1), "W_2": np.eye(4), "b_2": np.ones(4)}, H),
         ValueError,
-        "b_1",
-        r"\(1,\)",
-        r"\(4,\)",
+        "params",
+        r"'b_1': \(1,\)",
+        r"'b_1': \(4,\)",
     ),
     "one example": (forward(X[0]), ValueError, "x", r"shape \(3,\)", r"shape \(batch, 3\)"),
     "a number": (forward(1.0), ValueError, "x", r"shape \(\)", r"shape \(batch, 3\)"),
@@ -241,8 +285,23 @@ CASES = {
     "epochs negative": (train(epochs=-1), ValueError, "epochs", "-1 came", "at least 0"),
     "no points on a spiral": (lambda: spirals(n_train=0), ValueError, "n_train", "0 came", "at least 1"),
     "two points on a circle": (lambda: circle_test(np.eye(3), points=2), ValueError, "points", "2 came", "at least 3"),
-    "no depths": (lambda: profiles(Plain(), []), ValueError, "depths", "empty", "at least one"),
+    "no depths": (lambda: profiles(Plain(), []), ValueError, "depths", r"\[\] \(list\)", "at least one"),
+    "one depth": (lambda: profiles(Plain(), 50), ValueError, "depths", r"50 \(int\)", r"such as \[50\]"),
+    "no seeds": (lambda: profiles(Plain(), [1], []), ValueError, "seeds", r"\[\] \(list\)", "at least one"),
+    "one seed": (lambda: profiles(Plain(), [1], 3), ValueError, "seeds", r"3 \(int\)", r"such as range\(10\)"),
+    "seeds as text": (lambda: profiles(Plain(), [1], ["a"]), TypeError, "rng", r"'a' \(str\)", "a seed"),
+    "seed too large": (lambda: digits(2**33), ValueError, "rng", "8589934592", "at most 4294967295"),
+    "block of width 0": (lambda: Highway().initialise(DRAW, 0), ValueError, "width", "0 came", "at least 1"),
     # numbers
+    "gate bias enormous": (lambda: Highway(10**400), ValueError, "gate_bias", "beyond ±1.8e308 came", "finite"),
+    "gate bias NaN for tau": (lambda: tau(np.nan, 3), ValueError, "gate_bias", "NaN or infinity", "remove or replace"),
+    "too large for float32": (
+        lambda: NETWORK.forward(NETWORK.initialise(0, dtype="float32"), X * 1e300),
+        ValueError,
+        "x",
+        r"infinity, first in row 0 \(as float32\)",
+        "remove or replace",
+    ),
     "gate bias infinite": (lambda: Highway(-np.inf), ValueError, "gate_bias", "-inf came", "finite"),
     "gate bias NaN": (lambda: Highway(np.nan), ValueError, "gate_bias", "nan came", "finite"),
     "gate bias as text": (lambda: Highway("-2"), TypeError, "gate_bias", r"'-2' \(str\)", "a number"),
@@ -276,6 +335,25 @@ CASES = {
     "step 0": (lambda: check_gradients(NETWORK, PARAMS, X, Y, step=0), ValueError, "step", "0 came", "above 0"),
     "turns negative": (lambda: spirals(-1), ValueError, "turns", "-1 came", "at least 0"),
     # choices
+    "block of unknown activation": (
+        lambda: Network(Own(activation="gelu")),
+        ValueError,
+        "block.activation",
+        "'gelu' came",
+        "'relu', 'tanh'",
+    ),
+    "progress true": (train(progress=True), TypeError, "progress", r"True \(bool\)", "a function or None"),
+    "stop true": (train(stop=True), TypeError, "stop", r"True \(bool\)", "a function or None"),
+    "recorder of a name": (lambda: Recorder("adam", 5), TypeError, "optimiser", r"'adam' \(str\)", r"such as Adam\("),
+    "initialiser of a block by name": (
+        lambda: Highway().initialise(DRAW, 4, "he"),
+        TypeError,
+        "initialiser",
+        r"'he' \(str\)",
+        "a function",
+    ),
+    "rng of a block": (lambda: Highway().initialise("0", 4), TypeError, "rng", r"'0' \(str\)", "Generator"),
+    "a number for a folder": (lambda: mnist(3), TypeError, "folder", r"3 \(int\)", "a path"),
     "unknown block": (lambda: Network("highway"), TypeError, "block", r"'highway' \(str\)", r"such as Highway\("),
     "a class for a block": (lambda: Network(Highway), TypeError, "block", r"Highway'> \(type\)", r"such as Highway\("),
     "unknown activation": (lambda: Plain("sigmoid"), ValueError, "activation", "'sigmoid' came", "'relu', 'tanh'"),
@@ -372,7 +450,126 @@ CASES = {
     ),
     "nesterov as text": (lambda: SGD(nesterov="no"), TypeError, "nesterov", r"'no' \(str\)", "True or False"),
     "zero start as a number": (lambda: Residual(zero_start=0), TypeError, "zero_start", r"0 \(int\)", "True or False"),
+    # a block's parameters by name
+    "no parameters": (lambda: Highway().forward({}, H), ValueError, "params", r"but \{\} came", "'W_H': .*'b_T'"),
+    "a list of parameters": (
+        lambda: Highway().forward([1, 2], H),
+        ValueError,
+        "params",
+        r"\[1, 2\] \(list\)",
+        "'W_H': .*'b_T'",
+    ),
+    "a missing parameter": (
+        lambda: Plain().forward({"W_H": np.eye(4)}, H),
+        ValueError,
+        "params",
+        r"\{'W_H': \(4, 4\)\} came",
+        "'b_H'",
+    ),
+    "a number for a bias": (
+        lambda: Plain().forward({"W_H": np.eye(4), "b_H": 0.0}, H),
+        ValueError,
+        "params",
+        r"'b_H': \(\)",
+        r"'b_H': \(4,\)",
+    ),
+    "a row for a bias": (
+        lambda: Plain().forward({"W_H": np.eye(4), "b_H": np.ones((1, 4))}, H),
+        ValueError,
+        "params",
+        r"'b_H': \(1, 4\)",
+        r"'b_H': \(4,\)",
+    ),
+    # a reader's own block
+    "start without a bias": (
+        lambda: own_network(start={"W": np.eye(4)}).initialise(0),
+        ValueError,
+        RETURNED,
+        r"\{'W': \(4, 4\)\} came",
+        "'b'",
+    ),
+    "start that would broadcast": (
+        lambda: own_network(start={"W": np.eye(4), "b": 0.0}).initialise(0),
+        ValueError,
+        RETURNED,
+        r"'b': \(\)",
+        r"'b': \(4,\)",
+    ),
+    "start of an unknown name": (
+        lambda: own_network(start={"W": np.eye(4), "b": np.ones(4), "c": 0}).initialise(0),
+        ValueError,
+        RETURNED,
+        "'c'",
+        "'W'.*'b'",
+    ),
+    "no gradients": (own(grads={}), ValueError, RETURNED, r"but \{\} came", "'W'.*'b'"),
+    "gradients in no dictionary": (own(grads=[1]), ValueError, RETURNED, r"\[1\] \(list\)", "'W'.*'b'"),
+    "gradient that would broadcast": (
+        own(grads={"W": np.ones((1, 4)), "b": np.ones(4)}),
+        ValueError,
+        RETURNED,
+        r"'W': \(1, 4\)",
+        r"'W': \(4, 4\)",
+    ),
+    "dx that would broadcast": (own(dx=np.ones((1, 4))), ValueError, "the block's dx", r"\(1, 4\)", r"\(5, 4\)"),
+    # the backward pass
+    "dlogits of another batch": (
+        lambda: NETWORK.backward(PARAMS, CACHE, np.ones((4, 2))),
+        ValueError,
+        "dlogits",
+        r"\(4, 2\)",
+        r"\(5, 2\)",
+    ),
+    "dlogits one number": (
+        lambda: NETWORK.backward(PARAMS, CACHE, 1.0),
+        ValueError,
+        "dlogits",
+        r"shape \(\)",
+        r"\(5, 2\)",
+    ),
+    "cache of another depth": (
+        lambda: NETWORK.backward(PARAMS, CACHE._replace(blocks=CACHE.blocks[:1]), np.ones((5, 2))),
+        ValueError,
+        "cache",
+        "depth is 1",
+        "depth 2",
+    ),
+    "backward of an array": (
+        lambda: NETWORK.backward(PARAMS.flat, CACHE, np.ones((5, 2))),
+        TypeError,
+        "params",
+        "array of shape",
+        "such as network",
+    ),
     # measurements
+    "check of gradients of an array": (
+        lambda: check_gradients(NETWORK, PARAMS.flat, X, Y),
+        TypeError,
+        "params",
+        "array of shape",
+        "such as network",
+    ),
+    "check of gradients of another network": (
+        lambda: check_gradients(Network(Highway(), 3, 4, 3, 2), PARAMS, X, Y),
+        ValueError,
+        "params",
+        "made for .*depth=2",
+        "fit .*depth=3",
+    ),
+    "terms of a plain block": (
+        lambda: highway_jacobian_terms(Plain(), LAYER, H[0]),
+        TypeError,
+        "block",
+        r"\(Plain\)",
+        r"such as Highway\(",
+    ),
+    "spread of one row": (lambda: spread([1, 2]), ValueError, "h", r"shape \(2,\)", r"shape \(batch, n\)"),
+    "spread of nothing": (lambda: spread(np.ones((0, 3))), ValueError, "h", "empty batch", "at least one row"),
+    "circle in one dimension": (lambda: circle_test([[1.0]]), ValueError, "jacobian", r"\(1, 1\)", "at least 2"),
+    "circle through a row": (lambda: circle_test([1.0, 2]), ValueError, "jacobian", r"\(2,\)", r"\(n, n\)"),
+    "circle through 3 by 2": (lambda: circle_test(X[:2]), ValueError, "jacobian", r"\(2, 3\)", r"\(n, n\)"),
+    "circle through NaN": (lambda: circle_test(np.eye(3) * np.nan), ValueError, "jacobian", "NaN", "remove or replace"),
+    "softmax of no class": (lambda: softmax(np.ones((2, 0))), ValueError, "n_classes", "0 came", "at least 1"),
     "signal norms of too wide a batch": (
         lambda: signal_norms(NETWORK, PARAMS, H, Y),
         ValueError,
@@ -437,3 +634,16 @@ def test_nothing_is_trained_on_wrong_input():
     with pytest.raises(ValueError, match="y_test"):
         fit(NETWORK, Data(X, Y, X, Y + 5), progress=lambda *_: told.append(1))
     assert not told
+
+
+def test_a_reader_s_own_block_is_measured_and_trained():
+    """Its first weights need not be called W_H, and a cache that is an array has a `T` that is no gate."""
+    network = own_network()
+    params = network.initialise(0)
+    assert max(check_gradients(network, params, X, Y).values()) < 1e-7
+    norms = signal_norms(network, params, X, Y)
+    _, gradients = network.loss_and_gradients(params, X, Y)
+    np.testing.assert_allclose(norms.dW, [np.linalg.norm(views["W"]) for views in gradients.blocks])
+    assert norms.T is None
+    assert profiles(Own(), [1, 3], seeds=[0], batch=4, width=5)[3].dW.shape == (1, 3)
+    assert len(fit(network, DATA, epochs=2).history["train_loss"]) == 2

@@ -66,25 +66,53 @@ def example(name, value, width):
     return array
 
 
-def width(params):
-    """Return the width of a block, n, given its parameters: each W must be (n, n) and each b (n,)."""
-    n = np.shape(next(iter(params.values())))[-1]
-    for name, array in params.items():
-        expected = (n,) * np.ndim(array)
-        if np.shape(array) != expected:
-            raise ValueError(
-                f"{name} must have shape {expected}, but it has shape {np.shape(array)}; "
-                "a block keeps its width: put a plain layer in front to change it."
-            )
+def shape(name, array, expected):
+    """Refuse an array of another shape."""
+    if np.shape(array) != expected:
+        raise ValueError(f"{name} must have shape {expected}, but it has shape {np.shape(array)}.")
+
+
+def named(name, arrays, shapes):
+    """Refuse `arrays` unless it is a dictionary of arrays with exactly these names and shapes."""
+    came = {key: np.shape(array) for key, array in arrays.items()} if isinstance(arrays, dict) else describe(arrays)
+    if came != shapes:
+        raise ValueError(f"{name} must have the names and shapes {shapes}, but {came} came.")
+
+
+def width(block, params):
+    """Return the width of `block`, n, given its parameters by name: the length of the last axis of the first one."""
+    first = next(iter(params.values()), 0) if isinstance(params, dict) else 0
+    n = (np.shape(first) or (1,))[-1]
+    named("params", params, block.shapes(n))
     return n
 
 
-def finite(name, array):
-    """Refuse NaN and infinity, naming the first row that has one."""
+def parameters(network, value):
+    """Return `value` if it is `Parameters` for a network of these shapes."""
+    has("params", value, ("network", "flat", "blocks"), "network.initialise(0)")
+    if value.network != network and value.network.shapes() != network.shapes():
+        raise ValueError(f"params must fit {network}, but they were made for {value.network}; initialise them anew.")
+    return value
+
+
+def finite(name, array, dtype=None):
+    """Return `array`, as `dtype` if one is given; refuse NaN and infinity, naming the first row that has one."""
+    with np.errstate(over="ignore"):
+        array = array.astype(dtype or array.dtype, copy=False)
     if not np.isfinite(array).all():
-        row = int(np.argwhere(~np.isfinite(array))[0][0])
-        raise ValueError(f"{name} holds NaN or infinity, first in row {row}; remove or replace such values first.")
+        row = int(np.argwhere(~np.isfinite(np.atleast_1d(array)))[0][0])
+        raise ValueError(
+            f"{name} holds NaN or infinity, first in row {row} (as {array.dtype}); remove or replace such values first."
+        )
     return array
+
+
+def square(name, value):
+    """Return `value` as an array of finite numbers of shape (n, n), with n at least 2."""
+    array = floats(name, value)
+    if array.ndim != 2 or array.shape[0] != array.shape[1] or len(array) < 2:
+        raise ValueError(f"{name} must have shape (n, n) with n at least 2, but it has shape {array.shape}.")
+    return finite(name, array)
 
 
 def labels(name, value, n, n_classes):
@@ -112,12 +140,14 @@ def labels(name, value, n, n_classes):
     return whole
 
 
-def integer(name, value, minimum):
-    """Return `value` as an int of at least `minimum`; True and 2.0 are refused."""
+def integer(name, value, minimum, maximum=math.inf):
+    """Return `value` as an int in [minimum, maximum]; True and 2.0 are refused."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
         raise TypeError(f"{name} must be a whole number, but {describe(value)} came; give an int.")
     if value < minimum:
         raise ValueError(f"{name} must be at least {minimum}, but {value} came.")
+    if value > maximum:
+        raise ValueError(f"{name} must be at most {maximum}, but {describe(value)} came.")
     return int(value)
 
 
@@ -125,6 +155,10 @@ def real(name, value, minimum=-math.inf, maximum=math.inf, *, above=-math.inf, b
     """Return `value` as a finite float in [minimum, maximum], and strictly between `above` and `below`."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number, but {describe(value)} came.")
+    try:
+        value = float(value)
+    except OverflowError:
+        raise ValueError(f"{name} must be finite, but a number beyond ±1.8e308 came.") from None
     if not math.isfinite(value):
         raise ValueError(f"{name} must be finite, but {value} came.")
     bounds = {
@@ -136,7 +170,7 @@ def real(name, value, minimum=-math.inf, maximum=math.inf, *, above=-math.inf, b
     if not all(bounds.values()):
         wanted = " and ".join(bound for bound in bounds if not bound.endswith("inf"))
         raise ValueError(f"{name} must be {wanted}, but {value:g} came.")
-    return float(value)
+    return value
 
 
 def flag(name, value):
@@ -161,6 +195,20 @@ def has(name, value, methods, such_as):
     return value
 
 
+def function(name, value):
+    """Refuse what cannot be called; None stands for no function."""
+    if value is not None and not callable(value):
+        raise TypeError(f"{name} must be a function or None, but {describe(value)} came.")
+
+
+def several(name, value, such_as):
+    """Return `value` as a list with at least one entry."""
+    entries = list(value) if np.iterable(value) else []
+    if not entries:
+        raise ValueError(f"{name} must hold at least one entry, such as {such_as}, but {describe(value)} came.")
+    return entries
+
+
 def dtype(value):
     """Return `value` as numpy's float64 or float32."""
     try:
@@ -177,3 +225,11 @@ def generator(rng):
     if isinstance(rng, np.random.Generator):
         return rng
     return np.random.default_rng(integer("rng (a seed or a numpy.random.Generator)", rng, 0))
+
+
+def drawing(rng, width, initialiser):
+    """Return the generator for a block's starting values, once all that it is drawn with is in order."""
+    integer("width", width, 1)
+    if not callable(initialiser):
+        raise TypeError(f"initialiser must be a function such as he, but {describe(initialiser)} came.")
+    return generator(rng)

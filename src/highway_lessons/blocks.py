@@ -55,13 +55,14 @@ class Plain:
 
     def initialise(self, rng, width, initialiser=uniform):
         """Starting values by name; draws W_H, then b_H."""
+        rng = _checks.drawing(rng, width, initialiser)
         W_H, b_H = initialiser(rng, width, width)
         return {"W_H": W_H, "b_H": b_H}
 
     def forward(self, params, x):
         """Return y, of shape (batch, width), and the cache."""
         f, _ = ACTIVATIONS[self.activation]
-        x = _checks.batch("x", x, _checks.width(params))
+        x = _checks.batch("x", x, _checks.width(self, params))
         H = f(x @ params["W_H"] + params["b_H"])
         return H, PlainCache(x, H)
 
@@ -117,6 +118,7 @@ class Highway:
 
     def initialise(self, rng, width, initialiser=uniform):
         """Starting values by name; draws W_H and b_H, then W_T and a bias that `gate_bias` replaces."""
+        rng = _checks.drawing(rng, width, initialiser)
         W_H, b_H = initialiser(rng, width, width)
         W_T, _ = initialiser(rng, width, width)
         return {"W_H": W_H, "W_T": W_T, "b_H": b_H, "b_T": np.full(width, self.gate_bias)}
@@ -124,7 +126,7 @@ class Highway:
     def forward(self, params, x):
         """Return y, of shape (batch, width), and the cache."""
         f, _ = ACTIVATIONS[self.activation]
-        x = _checks.batch("x", x, _checks.width(params))
+        x = _checks.batch("x", x, _checks.width(self, params))
         H = f(x @ params["W_H"] + params["b_H"])
         T = sigmoid(x @ params["W_T"] + params["b_T"])
         y = H * T + x * (1 - T)
@@ -184,6 +186,7 @@ class Residual:
 
     def initialise(self, rng, width, initialiser=uniform):
         """Starting values by name; draws W_1, b_1, W_2, b_2 in this order (a zero start draws them too)."""
+        rng = _checks.drawing(rng, width, initialiser)
         W_1, b_1 = initialiser(rng, width, width)
         W_2, b_2 = initialiser(rng, width, width)
         if self.zero_start:
@@ -193,7 +196,7 @@ class Residual:
     def forward(self, params, x):
         """Return y, of shape (batch, width), and the cache."""
         f, _ = ACTIVATIONS[self.activation]
-        x = _checks.batch("x", x, _checks.width(params))
+        x = _checks.batch("x", x, _checks.width(self, params))
         h = f(x @ params["W_1"] + params["b_1"])
         y = x + self.scale * (h @ params["W_2"] + params["b_2"])
         return y, ResidualCache(x, h)

@@ -43,7 +43,7 @@ def digits(rng=0):
     ----------
     Alpaydin and Kaynak (1998), UCI Machine Learning Repository, through scikit-learn's load_digits.
     """
-    rng = _checks.integer("rng (a seed)", rng, 0)
+    rng = _checks.integer("rng (a seed)", rng, 0, 2**32 - 1)
     from sklearn.datasets import load_digits
     from sklearn.model_selection import train_test_split
 
@@ -119,6 +119,8 @@ def mnist(folder=None):
     LeCun, Bottou, Bengio and Haffner (1998), "Gradient-based learning applied to document recognition".
     """
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "highway-lessons" / "mnist.npz"
+    if not isinstance(folder, str | os.PathLike | None):
+        raise TypeError(f"folder must be a path or None, but {_checks.describe(folder)} came.")
     if folder is not None:
         source, arrays = f"folder {folder}", [_read_idx(Path(folder), name) for name in MNIST_FILES]
     elif cache.exists():

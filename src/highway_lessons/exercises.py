@@ -1,11 +1,12 @@
 """Checks for the exercises: each says what is wrong with an answer, not only that it is."""
 
+import functools
 import math
-import numbers
 from dataclasses import dataclass
 
 import numpy as np
 
+from highway_lessons import _checks
 from highway_lessons.blocks import Highway, NaiveResidual
 from highway_lessons.functions import sigmoid
 from highway_lessons.gradients import (
@@ -33,6 +34,31 @@ class Verdict:
         return f"{'Right' if self.right else 'Not yet'}: {self.sentence}"
 
 
+def given(answer, check=_checks.real, name="your answer"):
+    """Return a learner's answer as `check` gives it, a finite float, or a `Verdict` that says why it is none."""
+    if isinstance(answer, Verdict):
+        return answer
+    if isinstance(answer, np.ndarray) and answer.ndim == 0:
+        answer = answer.item()
+    if answer is None:
+        return Verdict(False, "put your answer in place of None and run the cell again.")
+    try:
+        return check(name, answer)
+    except (TypeError, ValueError) as error:
+        return Verdict(False, str(error))
+
+
+def given_by(function, signature, *arguments):
+    """Return what a learner's function gives, or a `Verdict` that says why it gives nothing."""
+    if not callable(function):
+        return Verdict(False, f"a function {signature} is expected, but {function!r} came.")
+    try:
+        answer = function(*arguments)
+    except Exception as error:  # a learner's function may fail in any way
+        return Verdict(False, f"your function stopped with {type(error).__name__}: {error}")
+    return Verdict(False, "let the function return its result in place of None.") if answer is None else answer
+
+
 def number(answer, expected, tolerance, hint, mistakes=(), shown=".3g"):
     """Check one number.
 
@@ -53,13 +79,9 @@ def number(answer, expected, tolerance, hint, mistakes=(), shown=".3g"):
     -------
     Verdict
     """
-    if answer is None:
-        return Verdict(False, "put your answer in place of None and run the cell again.")
-    if np.ndim(answer) or not isinstance(answer, numbers.Real | np.ndarray) or isinstance(answer, bool):
-        return Verdict(False, f"one number is expected, but {answer!r} came.")
-    answer = float(answer)
-    if not math.isfinite(answer):
-        return Verdict(False, f"a finite number is expected, but {answer} came.")
+    answer = given(answer)
+    if isinstance(answer, Verdict):
+        return answer
     if math.isclose(answer, expected, rel_tol=0, abs_tol=tolerance):
         return Verdict(True, f"{expected:{shown}}.")
     for value, explanation in mistakes:
@@ -100,9 +122,9 @@ def check_half_bias(gate_bias):
 def check_bias_for_tau_one(bias_for):
     """A function of the depth whose gate bias gives τ = 1."""
     for depth in (1, 3, 50, 1000):
-        gate_bias = bias_for(depth)
-        if gate_bias is None:
-            return Verdict(False, "let the function return a number in place of None.")
+        gate_bias = given(given_by(bias_for, "bias_for(depth)", depth))
+        if isinstance(gate_bias, Verdict):
+            return gate_bias
         if not math.isclose(tau(gate_bias, depth), 1, abs_tol=1e-6):
             return Verdict(
                 False, f"at depth {depth} your bias is {gate_bias:.4g}, which gives τ = {tau(gate_bias, depth):.4g}."
@@ -174,23 +196,18 @@ def check_stack_bias(gate_bias):
 
 def check_uncoupled(mix):
     """A function mix(x, H, T, C) that mixes with separate gates, all arrays of shape (batch, width)."""
-    if not callable(mix):
-        return Verdict(False, f"a function mix(x, H, T, C) is expected, but {mix!r} came.")
     rng = np.random.default_rng(0)
     x, H = rng.normal(size=(2, 5, 4))
     T, C = rng.uniform(size=(2, 5, 4))
-    given = [x.copy(), H.copy(), T.copy(), C.copy()]
-    try:
-        y = mix(*given)
-    except Exception as error:  # a learner's function may fail in any way
-        return Verdict(False, f"your function stopped with {type(error).__name__}: {error}")
-    if y is None:
-        return Verdict(False, "let the function return an array in place of None.")
+    inputs = [x.copy(), H.copy(), T.copy(), C.copy()]
+    y = given(given_by(mix, "mix(x, H, T, C)", *inputs), _checks.floats, "y")
+    if isinstance(y, Verdict):
+        return y
     if np.shape(y) != x.shape:
         return Verdict(
             False, f"y has shape {np.shape(y)}, but one number per example and unit, {x.shape}, is expected."
         )
-    if not all(np.array_equal(old, new) for old, new in zip((x, H, T, C), given, strict=True)):
+    if not all(np.array_equal(old, new) for old, new in zip((x, H, T, C), inputs, strict=True)):
         return Verdict(False, "your function writes into the arrays it is given; compute a new one.")
     if np.allclose(y, H * T + x * C):
         return Verdict(True, "with C = 1 − T it is a highway layer, with T = C = 1 it gives x + H.")
@@ -244,7 +261,7 @@ def check_untouched_layers(layers, block):
     if not isinstance(layers, set | list | tuple) or not all(layer in names for layer in layers):
         return Verdict(False, f"a set of names out of {', '.join(names)} is expected, but {layers!r} came.")
     errors = check_gradients(*small_network(block))
-    right = {name for name in names if max(e for key, e in errors.items() if key.startswith(name)) < 1e-7}
+    right = {name for name in names if all(e < 1e-7 for key, e in errors.items() if key.startswith(name))}
     layers = set(layers)
     if layers == right:
         return Verdict(
@@ -266,17 +283,15 @@ def check_untouched_layers(layers, block):
 
 def check_uncoupled_backward(backward):
     """A function backward(params, x, H, T, C, dy) -> (dx, dz_H, dz_T, dz_C) for y = H · T + x · C, uncoupled."""
-    if not callable(backward):
-        return Verdict(False, f"a function backward(params, x, H, T, C, dy) is expected, but {backward!r} came.")
     rng = np.random.default_rng(0)
     W = {name: rng.normal(0, 0.5, (5, 5)) for name in ("W_H", "W_T", "W_C")}
     x, dy = rng.normal(size=(2, 4, 5))
     z = {"z_H": x @ W["W_H"], "z_T": x @ W["W_T"], "z_C": x @ W["W_C"]}
     H, T, C = np.tanh(z["z_H"]), sigmoid(z["z_T"]), sigmoid(z["z_C"])
-    try:
-        answers = backward(dict(W), x.copy(), H.copy(), T.copy(), C.copy(), dy.copy())
-    except Exception as error:  # a learner's function may fail in any way
-        return Verdict(False, f"your function stopped with {type(error).__name__}: {error}")
+    copies = [array.copy() for array in (x, H, T, C, dy)]
+    answers = given_by(backward, "backward(params, x, H, T, C, dy)", dict(W), *copies)
+    if isinstance(answers, Verdict):
+        return answers
     if not isinstance(answers, tuple | list) or len(answers) != 4:
         return Verdict(False, "let the function return four arrays: dx, dz_H, dz_T, dz_C.")
 
@@ -330,6 +345,9 @@ def check_uncoupled_backward(backward):
         answer = answers[name]
         if answer is None:
             return Verdict(False, f"{name} is still None; put your formula in its place.")
+        answer = given(answer, _checks.floats, name)
+        if isinstance(answer, Verdict):
+            return answer
         if np.shape(answer) != right.shape:
             return Verdict(
                 False,
@@ -347,17 +365,15 @@ def check_uncoupled_backward(backward):
 
 def check_best_step(best_step):
     """A function of the machine epsilon that returns the best step of a central difference."""
-    if not callable(best_step):
-        return Verdict(False, f"a function best_step(epsilon) is expected, but {best_step!r} came.")
     epsilons = (float(np.finfo(np.float64).eps), float(np.finfo(np.float32).eps))
-    try:
-        steps = [best_step(epsilon) for epsilon in epsilons]
-    except Exception as error:  # a learner's function may fail in any way
-        return Verdict(False, f"your function stopped with {type(error).__name__}: {error}")
-    if any(step is None for step in steps):
-        return Verdict(False, "let the function return a number in place of None.")
-    if any(np.ndim(step) or not step > 0 for step in steps):
-        return Verdict(False, f"one positive number is expected, but {steps[0]!r} came.")
+    steps = []
+    for epsilon in epsilons:
+        step = given(given_by(best_step, "best_step(epsilon)", epsilon))
+        if isinstance(step, Verdict):
+            return step
+        if step <= 0:
+            return Verdict(False, f"the step must be positive, but {step:.3g} came.")
+        steps.append(step)
     power = math.log(steps[1] / steps[0]) / math.log(epsilons[1] / epsilons[0])
     if abs(power - 1 / 2) < 0.02:
         return Verdict(
@@ -394,8 +410,10 @@ def check_blocks_to_a_millionth(blocks):
 
 def check_growth_per_block(growth):
     """Factor per block by which the signal from above grows on its way down 50 naive residual blocks."""
-    dh = profile(NaiveResidual(), 50).dh
-    total = over_seeds(dh[:, 0] / dh[:, -1])[1]
+    growth = given(growth)
+    if isinstance(growth, Verdict):
+        return growth
+    total = growth_over_50_blocks()
     return number(
         growth,
         total ** (1 / 50),
@@ -406,6 +424,13 @@ def check_growth_per_block(growth):
             (total, "that is the growth over all 50 blocks; per block it is the 50th root."),
         ],
     )
+
+
+@functools.cache
+def growth_over_50_blocks():
+    """Measure the growth of the signal from above through 50 naive residual blocks, geometric mean over ten seeds."""
+    dh = profile(NaiveResidual(), 50).dh
+    return over_seeds(dh[:, 0] / dh[:, -1])[1]
 
 
 def check_zero_bias_exponent(exponent):
@@ -429,13 +454,14 @@ def check_zero_bias_exponent(exponent):
 
 def check_bias_for_he(gate_bias):
     """Largest whole gate bias with which He-initialised highway stacks of 50 blocks keep effective rank 32 or more."""
-    if gate_bias is None:
-        return Verdict(False, "put your answer in place of None and run the cell again.")
-    if isinstance(gate_bias, bool) or not isinstance(gate_bias, numbers.Real) or gate_bias != round(gate_bias):
-        return Verdict(False, f"a whole number is expected, but {gate_bias!r} came.")
+    gate_bias = given(gate_bias)
+    if isinstance(gate_bias, Verdict):
+        return gate_bias
+    if gate_bias != round(gate_bias):
+        return Verdict(False, f"a whole number is expected, but {gate_bias:g} came.")
     if not -20 <= gate_bias <= 5:
         return Verdict(False, f"{gate_bias:g} is far outside the range of interest; try whole numbers from −8 to 0.")
-    here, above = (mean_effective_rank(Highway(float(bias)), "he") for bias in (gate_bias, gate_bias + 1))
+    here, above = (mean_effective_rank(Highway(bias), "he") for bias in (gate_bias, gate_bias + 1))
     if here < 32:
         return Verdict(
             False, f"at {gate_bias:g} the mean effective rank is {here:.1f}, below 32; close the gates further."
@@ -447,6 +473,7 @@ def check_bias_for_he(gate_bias):
     return Verdict(True, f"effective rank {here:.1f} at {gate_bias:g}, and only {above:.1f} at {gate_bias + 1:g}.")
 
 
+@functools.cache
 def mean_effective_rank(block, initialiser="uniform", depth=50, seeds=range(10), width=64):
     """Mean effective rank of the end-to-end Jacobian at one random example per seed."""
     ranks = []

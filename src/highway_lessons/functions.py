@@ -74,6 +74,7 @@ def log_softmax(logits):
         Log-probabilities; each row's exponentials sum to 1.
     """
     logits = _checks.floats("logits", logits)
+    _checks.integer("n_classes", logits.shape[-1], 1)
     shifted = logits - logits.max(axis=-1, keepdims=True)
     return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
 

@@ -13,7 +13,8 @@ class SignalNorms(NamedTuple):
     """Frobenius norms over a batch, from `signal_norms`.
 
     h and dh have depth + 1 entries: ‖h_l‖ and ‖∂L/∂h_l‖ for l = 0 … depth, where h_0 leaves the input layer.
-    dW has depth entries: the norm of the gradient of W_H (W_1 in a residual block) of blocks 1 … depth.
+    dW has depth entries: the norm of the gradient of the first weights, W_H (W_1 in a residual block), of blocks
+    1 … depth; None for a block without weights.
     T has depth entries: the mean transform gate of each block; None for other blocks.
     """
 
@@ -45,12 +46,13 @@ def _norms(network, params, logits, cache, labels):
     """The rest of `signal_norms`, once the forward pass is done."""
     _, dlogits = cross_entropy(logits, labels)
     gradients, dh = network.backward(params, cache, dlogits)
-    weight = "W_1" if "W_1" in network.block.shapes(network.width) else "W_H"
-    gates = [c.T.mean() for c in cache.blocks if hasattr(c, "T")]
+    shapes = network.block.shapes(network.width)
+    weight = next((name for name, shape in shapes.items() if len(shape) == 2), None)
+    gates = [c.T.mean() for c in cache.blocks if hasattr(c, "T") and not isinstance(c, np.ndarray)]
     return SignalNorms(
         h=np.array([_norm(h) for h in cache.h]),
         dh=np.array([_norm(d) for d in dh]),
-        dW=np.array([_norm(views[weight]) for views in gradients.blocks]),
+        dW=np.array([_norm(views[weight]) for views in gradients.blocks]) if weight else None,
         T=np.array(gates) if gates else None,
     )
 
@@ -88,13 +90,12 @@ def profiles(block, depths, seeds=range(10), batch=256, width=64, initialiser="u
     -----
     With one depth, this is the reference recipe, number for number.
     """
+    depths, seeds = _checks.several("depths", depths, "[50]"), _checks.several("seeds", seeds, "range(10)")
     networks = {depth: Network(block, depth, width, n_in=width) for depth in depths}
-    if not networks:
-        raise ValueError("depths is empty; give at least one depth, such as [50].")
     deepest = networks[max(networks)]
     runs = {depth: [] for depth in networks}
     for seed in seeds:
-        rng = np.random.default_rng(seed)
+        rng = _checks.generator(seed)
         params = deepest.initialise(rng, initialiser)
         x, labels = rng.normal(size=(batch, width)), rng.integers(0, deepest.n_classes, batch)
         _, cache = deepest.forward(params, x)
@@ -172,7 +173,9 @@ def tau(gate_bias, depth):
     -----
     Exact while the gate is σ(b): −ln(1 − σ(b)) = ln(1 + e^b), the softplus of b.
     """
-    return _checks.integer("depth", depth, 0) * np.logaddexp(0, _checks.floats("gate_bias", gate_bias))
+    return _checks.integer("depth", depth, 0) * np.logaddexp(
+        0, _checks.finite("gate_bias", _checks.floats("gate_bias", gate_bias))
+    )
 
 
 def check_gradients(network, params, x, labels, step=1e-6, dtype=np.float64):
@@ -193,7 +196,7 @@ def check_gradients(network, params, x, labels, step=1e-6, dtype=np.float64):
     Returns
     -------
     dict of str to float
-        For each named array ("blocks.1.W_T", …) and for "x", the largest absolute error.
+        For each named array ("blocks.1.W_T", …) and for "x", the largest absolute error; NaN if any is NaN.
 
     Notes
     -----
@@ -201,7 +204,7 @@ def check_gradients(network, params, x, labels, step=1e-6, dtype=np.float64):
     although backpropagation is right; draw another `x` then, or check with tanh.
     """
     step, dtype = _checks.real("step", step, above=0), _checks.dtype(dtype)
-    params = Parameters(network, params.flat.astype(dtype))
+    params = Parameters(network, _checks.parameters(network, params).flat.astype(dtype))
     x = np.array(_checks.batch("x", x, network.n_in), dtype)
     logits, cache = network.forward(params, x)
     _, dlogits = cross_entropy(logits, labels)
@@ -210,7 +213,7 @@ def check_gradients(network, params, x, labels, step=1e-6, dtype=np.float64):
     dx = (dh[0] * slope(cache.h[0])) @ params.input["W"].T
 
     def largest_error(array, gradient):
-        worst = 0.0
+        errors = []
         for index in np.ndindex(array.shape):
             value = array[index]
             losses = []
@@ -218,8 +221,8 @@ def check_gradients(network, params, x, labels, step=1e-6, dtype=np.float64):
                 array[index] = moved
                 losses.append(network.evaluate(params, x, labels)[0])
             array[index] = value
-            worst = max(worst, abs((losses[0] - losses[1]) / (2 * step) - float(gradient[index])))
-        return worst
+            errors.append(abs((losses[0] - losses[1]) / (2 * step) - float(gradient[index])))
+        return float(np.max(errors))
 
     pairs = zip(params.named(), gradients.named(), strict=True)
     errors = {name: largest_error(array, gradient) for (name, array), (_, gradient) in pairs}
@@ -241,7 +244,7 @@ def block_jacobian(block, params, x):
     -------
     array of shape (width, width)
     """
-    width = _checks.width(params)
+    width = _checks.width(block, params)
     _, cache = block.forward(params, np.tile(_checks.example("x", x, width), (width, 1)))
     dx, _ = block.backward(params, cache, np.eye(width))  # row j is the gradient of y_j
     return dx.T
@@ -262,8 +265,9 @@ def highway_jacobian_terms(block, params, x):
     dict of str to array of shape (width, width)
         "transform": J_H · diag(T); "carry": diag(1 − T); "gate": W_T · diag(T (1 − T) (H − x)).
     """
+    _checks.has("block", block, ("gate_bias",), "Highway(gate_bias=-2.0)")
     _, slope = ACTIVATIONS[block.activation]
-    _, cache = block.forward(params, _checks.example("x", x, _checks.width(params))[None, :])
+    _, cache = block.forward(params, _checks.example("x", x, _checks.width(block, params))[None, :])
     x, H, T = (row[0] for row in cache)
     return {
         "transform": params["W_H"] * (slope(H) * T),
@@ -380,7 +384,7 @@ def mean_cosine(h):
 
 def spread(h):
     """Root mean square distance of the examples from their mean, for `h` of shape (batch, width)."""
-    h = _checks.floats("h", h)
+    h = _checks.batch("h", h)
     return float(np.sqrt(((h - h.mean(axis=0)) ** 2).sum(axis=1).mean()))
 
 
@@ -406,7 +410,7 @@ def circle_test(jacobian, rng=0, points=49):
     radii : array of shape (2,)
         Its longest and shortest radius.
     """
-    jacobian = _checks.floats("jacobian", jacobian)
+    jacobian = _checks.square("jacobian", jacobian)
     plane, _ = np.linalg.qr(_checks.generator(rng).normal(size=(len(jacobian), 2)))
     angle = np.linspace(0, 2 * np.pi, _checks.integer("points", points, 3))
     turn, radii, _ = np.linalg.svd(plane.T @ jacobian, full_matrices=False)

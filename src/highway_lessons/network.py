@@ -92,8 +92,8 @@ class Network:
 
     Parameters
     ----------
-    block : Plain, Highway, Residual or another object with their four methods
-        The kind of block; its activation is the input layer's, too.
+    block : Plain, Highway, Residual or another object with their four methods and an `activation`
+        The kind of block; its activation, "relu" or "tanh", is the input layer's, too.
     depth : int
         Number of blocks, at least 0; 0 means no block at all.
     width : int
@@ -120,6 +120,7 @@ class Network:
     def __post_init__(self):
         methods = ("shapes", "initialise", "forward", "backward", "activation")
         _checks.has("block", self.block, methods, "Highway(gate_bias=-2.0)")
+        _checks.choice("block.activation", self.block.activation, ACTIVATIONS)
         sizes = {"depth": 0, "width": 1, "n_in": 1, "n_classes": 1}
         checked = {name: _checks.integer(name, getattr(self, name), least) for name, least in sizes.items()}
         _checks.keep(self, **checked)
@@ -163,8 +164,7 @@ class Network:
         for layer in (params.input, params.head):
             layer["W"][:], layer["b"][:] = draw(rng, *layer["W"].shape)
         for views in params.blocks:
-            for name, value in self.block.initialise(rng, self.width, draw).items():
-                views[name][:] = value
+            _fill(views, self.block.initialise(rng, self.width, draw))
         return params
 
     def forward(self, params, x):
@@ -186,11 +186,9 @@ class Network:
         ValueError, TypeError
             If `x` is not a batch of finite numbers of this width, or `params` belong to a network of other shapes.
         """
-        _checks.has("params", params, ("network", "flat", "blocks"), "network.initialise(0)")
-        if params.network != self and params.network.shapes() != self.shapes():
-            raise ValueError(f"params must fit {self}, but they were made for {params.network}; initialise them anew.")
+        params = _checks.parameters(self, params)
         f, _ = ACTIVATIONS[self.block.activation]
-        x = _checks.finite("x", _checks.batch("x", x, self.n_in).astype(params.flat.dtype, copy=False))
+        x = _checks.finite("x", _checks.batch("x", x, self.n_in), params.flat.dtype)
         h, caches = [f(x @ params.input["W"] + params.input["b"])], []
         for block_params in params.blocks:
             y, cache = self.block.forward(block_params, h[-1])
@@ -215,7 +213,18 @@ class Network:
             ∂L/∂ each parameter.
         dh : list of arrays of shape (batch, width)
             The signal from above, ∂L/∂h_0 … ∂L/∂h_depth.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If the arguments do not fit together, or the block's `backward` returns other names or shapes.
         """
+        params = _checks.parameters(self, params)
+        if len(cache.blocks) != self.depth:
+            raise ValueError(
+                f"cache must come from a network of depth {self.depth}, but its depth is {len(cache.blocks)}."
+            )
+        _checks.shape("dlogits", dlogits, (len(cache.x), self.n_classes))
         _, slope = ACTIVATIONS[self.block.activation]
         gradients, dh = self.zeros(params.flat.dtype), [dlogits @ params.head["W"].T]
         gradients.head["W"][:], gradients.head["b"][:] = dense_gradients(cache.h[-1], dlogits)
@@ -223,9 +232,9 @@ class Network:
             reversed(params.blocks), reversed(cache.blocks), reversed(gradients.blocks), strict=True
         ):
             dx, grads = self.block.backward(block_params, block_cache, dh[-1])
+            _checks.shape("the block's dx", dx, dh[-1].shape)
+            _fill(views, grads)
             dh.append(dx)
-            for name, value in grads.items():
-                views[name][:] = value
         dz = dh[-1] * slope(cache.h[0])
         gradients.input["W"][:], gradients.input["b"][:] = dense_gradients(cache.x, dz)
         return gradients, dh[::-1]
@@ -242,3 +251,10 @@ class Network:
         logits, _ = self.forward(params, x)
         loss, _ = cross_entropy(logits, labels)
         return loss, float((logits.argmax(axis=1) == np.asarray(labels)).mean())
+
+
+def _fill(views, arrays):
+    """Write what a block returns by name into the flat vector."""
+    _checks.named("what the block returns", arrays, {name: view.shape for name, view in views.items()})
+    for name, view in views.items():
+        view[:] = arrays[name]

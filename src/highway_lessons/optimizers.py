@@ -143,6 +143,7 @@ class Recorder:
     kept: list = field(default_factory=list)
 
     def __post_init__(self):
+        _checks.has("optimiser", self.optimiser, ("start", "update"), "Adam()")
         _checks.integer("every", self.every, 1)
 
     def start(self, flat):

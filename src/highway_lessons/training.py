@@ -86,6 +86,8 @@ def fit(
     _checks.has("network", network, ("forward", "backward", "initialise"), "Network(Highway(), depth=10)")
     optimiser = _checks.has("optimiser", Adam() if optimiser is None else optimiser, ("start", "update"), "Adam()")
     _checks.has("data", data, Data._fields, "digits()")
+    _checks.function("progress", progress)
+    _checks.function("stop", stop)
     _checks.integer("epochs", epochs, 0)
     _checks.integer("batch_size", batch_size, 1)
     x, labels = _checked(network, "train", data.x_train, data.y_train)
@@ -97,7 +99,7 @@ def fit(
     if params is None:
         params = network.initialise(rng, initialiser, dtype)
     else:
-        params = _checks.has("params", params, ("network", "flat", "blocks"), "network.initialise(0)").copy()
+        params = _checks.parameters(network, params).copy()
     x = x.astype(params.flat.dtype, copy=False)
     state, history, done, started = (
         optimiser.start(params.flat),
