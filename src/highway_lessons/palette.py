@@ -1,5 +1,7 @@
 """One colour code for the whole book, told apart by dash and marker as well. Figures and sliders both read it."""
 
+from collections import Counter
+from itertools import cycle
 from typing import NamedTuple
 
 
@@ -34,19 +36,21 @@ def lines(names):
     Parameters
     ----------
     names : list of str
-        Series names, such as "highway" or "plain, He". Two names of one kind differ by marker and width only,
-        so a figure should not hold more than two of a kind.
+        Series names, such as "highway" or "plain, He". Names of one kind share its colours and its marker and
+        differ by dash only, so a figure should not hold more than two of a kind.
 
     Returns
     -------
     dict of str to Line
     """
-    looks, others, used = {}, iter(OTHERS * len(names)), set()
+    looks, others, times = {}, cycle(OTHERS), Counter()
     for name in names:
         kind = next((kind for kind in BLOCKS if name.startswith(kind)), None)
         look = BLOCKS[kind] if kind else next(others)
-        if kind in used:
-            look = look._replace(dash=look.dash + " 1 3" if look.dash else "12 3", width=1.4)
-        used.add(kind or name)
+        again = times[look]
+        times[look] += 1
+        if again:
+            dash = look.dash + " 1 3" * again if look.dash else "12 3" + " 1 3" * (again - 1)
+            look = look._replace(dash=dash, width=1.4)
         looks[name] = look
     return looks
