@@ -1,6 +1,7 @@
 """`explore` from Python's side: the grid, what is computed when, what travels to the page, and the sentences."""
 
 import base64
+import io
 import itertools
 import json
 import re
@@ -9,11 +10,16 @@ import ipywidgets
 import numpy as np
 import pytest
 import traitlets
+from PIL import Image
 from slider_grids import BIASES, CIRCLE, DECAY, DEPTHS, HOLES, circle, decay, holes, largest
 
 import highway_lessons.sliders as sliders
 from highway_lessons.notebook import BUILDING_BOOK
+from highway_lessons.palette import lines
 from highway_lessons.sliders import Band, Curve, explore, frames, number
+
+PLAIN = np.ones(3)
+LEGEND = {name: option for name, option in DECAY.items() if name != "gate_bias"} | {"start": {"depth": 50}}
 
 
 @pytest.fixture
@@ -68,6 +74,26 @@ def test_value_is_completed_and_put_on_the_grid():
     assert list(w.value.items()) == [("gate_bias", -4.0), ("depth", 100)]
     tenths = {**DECAY, "start": {"gate_bias": 0.3, "depth": 50}, "gate_bias": np.arange(5) / 10}
     assert explore(decay, **tenths).value["gate_bias"] == 0.3
+
+
+def test_a_zero_that_rounding_missed_is_0():
+    for stops in (np.arange(-1, 1.1, 0.1), np.arange(-100, 100.1, 0.1)):
+        assert 0 < abs(stops).min() < 1e-9
+        options = {**DECAY, "start": {"gate_bias": 0, "depth": 50}, "gate_bias": stops}
+        [slider, _] = explore(decay, **options).sliders
+        assert slider["texts"][slider["values"].index(0)] == "0"
+    options = {**DECAY, "start": {"gate_bias": -1, "depth": 50}, "gate_bias": [-1.0, -0.0, 1e-12, 1e-6]}
+    assert explore(decay, **options).sliders[0]["texts"] == ["−1", "0", "1e−12", "1e−06"]  # small on purpose
+
+
+def test_writing_into_value_moves_nothing():
+    start = {"gate_bias": -2.0, "depth": 50}
+    w = explore(decay, **{**DECAY, "start": start})
+    w.value["gate_bias"] = start["gate_bias"] = 99
+    assert w.start == w.frame["value"] == {"gate_bias": -2.0, "depth": 50}
+    assert w._repr_mimebundle_()[0]["text/plain"].startswith("At gate bias −2 and depth 50:")
+    w.value = {"depth": 20}
+    assert w.value == {"gate_bias": -2.0, "depth": 20}
 
 
 def test_a_frame_from_the_front_end_follows_as_from_python():
@@ -178,6 +204,44 @@ def test_mimebundle_in_a_kernel():
     assert bundle["text/plain"].startswith("At gate bias −5 and depth 10")
 
 
+def picture(widget):
+    """The pixels of a widget's PNG, an array of shape (height, width, 3), from 0 (dark) to 1."""
+    png = widget._repr_mimebundle_()[0]["image/png"]
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(png))).convert("RGB")) / 255
+
+
+@pytest.mark.parametrize(
+    ("options", "band", "shares"),
+    [
+        ({"log": False, "ylim": (0, 1)}, (0.1, 0.3, 0.6), (0.1, 0.6)),
+        ({"log": True, "ylim": (1e-4, 1)}, (1e-3, 1e-2, 1e-1), (0.25, 0.75)),
+        ({"log": True, "ylim": (1e-4, 1)}, (0, 1e-2, 1e-1), (0, 0.75)),
+    ],
+)
+def test_the_picture_shows_a_band_from_low_to_high(building, options, band, shares):
+    """How far up the axis the tint reaches, measured in pixels against a band that fills the axes."""
+
+    def tinted(low, mid, high):  # rows of the middle column that have the tint of the band
+        series = {"highway": Band(*(np.full(101, value) for value in (low, mid, high)))}
+        pixels = picture(explore(lambda depth: series, **axes))
+        return np.flatnonzero(abs(pixels[:, pixels.shape[1] // 2] - tint).max(axis=1) < 0.03)
+
+    axes = {**DECAY, **options, "xlim": (0, 100), "first": 0, "start": {"depth": 50}}
+    del axes["gate_bias"]
+    blue = np.array([0x00, 0x72, 0xB2]) / 255
+    tint = 0.22 * blue + 0.78
+    top, *_, floor = tinted(options["ylim"][0], band[1], options["ylim"][1])
+    high, *_, low = tinted(*band)
+    assert floor - top > 200
+    np.testing.assert_allclose((floor - np.array([low, high])) / (floor - top), shares, atol=0.02)
+
+
+def test_the_picture_names_every_series_in_its_legend(building, recwarn):
+    with_name = {name: picture(explore(lambda depth, n=name: {n: PLAIN}, **LEGEND)) for name in ("x", "_x")}
+    assert (with_name["x"] < 0.5).sum() < (with_name["_x"] < 0.5).sum()  # the same and a stroke more
+    assert [str(warning.message) for warning in recwarn] == []
+
+
 def test_text_from_a_chapter_cannot_end_the_script(building):
     nasty = '</script><script>alert("&")</script>'
     options = {**CIRCLE, "caption": nasty, "xlabel": nasty}
@@ -252,11 +316,28 @@ def test_default_sentence_of_bands_and_curves():
     assert frames.sentence({"here": dot, "dW": empty}, axes) == ("here at block 0.5 and norm −2; dW has no values.")
 
 
+def test_the_default_sentence_speaks_of_numbers_only():
+    axes = {"xlabel": "block", "ylabel": "norm", "first": 1}
+    assert frames.sentence({"h": np.array([np.nan, 1, 2, np.inf])}, axes) == "h 1 at block 2 and 2 at block 3."
+    curve = Curve(np.array([0, 1, np.nan, 3]), np.array([-1, np.inf, 7, 5]))
+    assert frames.sentence({"h": curve}, axes) == "h from 0 to 3 across and from −1 to 5 up."
+
+
+def test_a_band_that_the_eye_cannot_see_is_said():
+    mid = np.full(4, 0.1)
+    band = Band(np.array([0, 0.1, 0.01, 0.1]), mid, np.array([0.1, 50, 20, np.nan]))
+    w = explore(lambda gate_bias, depth: {"plain": band}, **{**DECAY, "ylim": (0.02, 10)})
+    assert w.frame["says"].endswith(
+        "On the floor of the axis: plain or its band, which is 0 at 1 of 4 points. A gap: plain or its band, which is "
+        "not a finite number at 1 of 4 points. Beyond the axes: plain or its band, at 2 of 4 points."
+    )
+
+
 def test_what_the_eye_cannot_see_is_said():
     w = explore(holes, **{**HOLES, "ylim": (2e-3, 1)})
     assert w.frame["says"].endswith(
         "On the floor of the axis: plain, which is 0 at 4 of 20 points. Beyond the axes: plain, at 16 of 20 points. "
-        "A gap: residual, which is not a number at 2 of 20 points."
+        "A gap: residual, which is not a finite number at 2 of 20 points."
     )
     [[plain], [residual]] = ([np.frombuffer(raw, "<f4") for raw in series] for series in w.frame["arrays"])
     assert (plain[:4] == -np.inf).all()
@@ -277,6 +358,8 @@ def test_names_keep_their_case():
     )
     w = explore(lambda gate_bias, depth: {"He": np.ones(3)}, say=lambda values, frame: "He leads.", **options)
     assert w.frame["says"].startswith("At gate bias −2 and depth 50: He leads.")
+    he = explore(lambda gate_bias, depth: {"plain, He": PLAIN}, say=lambda values, frame: "He nets stay.", **options)
+    assert he.frame["says"].startswith("At gate bias −2 and depth 50: He nets stay.")
 
 
 def test_say_is_given_the_values_and_what_compute_returned():
@@ -291,7 +374,20 @@ def test_say_is_given_the_values_and_what_compute_returned():
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0, "0"), (-2.0, "−2"), (0.11920, "0.119"), (2.37e-05, "2.4e−05"), (1482, "1482"), (-3e21, "−3.0e+21")],
+    [
+        (0, "0"),
+        (-0.0, "0"),
+        (-2.0, "−2"),
+        (0.11920, "0.119"),
+        (2.37e-05, "2.4e−05"),
+        (999.4, "999"),
+        (999.5, "1000"),
+        (-999.9, "−1000"),
+        (1482, "1482"),
+        (99_999.4, "99999"),
+        (99_999.6, "1.0e+05"),
+        (-3e21, "−3.0e+21"),
+    ],
 )
 def test_numbers_in_words(value, text):
     assert number(value) == text
@@ -306,6 +402,9 @@ def test_numbers_in_words(value, text):
         ((1e-45, 1e3), True, "10⁻⁴⁰ 10⁻³⁰ 10⁻²⁰ 10⁻¹⁰ 10⁰"),
         ((0.2, 6), True, "0.2 0.5 1 2 5"),
         ((2.1, 4.9), True, "2.1 4.9"),
+        ((0, 60_000), False, "0 10000 20000 30000 40000 50000 60000"),
+        ((1e6, 1e6 + 1), False, "1000000 1000000.2 1000000.4 1000000.6 1000000.8 1000001"),
+        ((-1e-9, 1e-9), False, "−1e−09 −5e−10 0 5e−10 1e−09"),
     ],
 )
 def test_ticks_are_round(limits, log, texts):
@@ -320,19 +419,32 @@ def test_ticks_over_blocks_are_whole():
     assert [text for _, text in ticks] == ["1", "2", "3", "4"]
 
 
+# The looks
+
+
+def test_no_two_series_look_alike():
+    names = [f"{kind}{n}" for kind in ("highway", "plain", "residual", "no block", "") for n in "123"]
+    looks = lines([*names, "4", "5", "6"])
+    assert len({(look.light, look.dash, look.marker) for look in looks.values()}) == len(looks)
+    assert lines(["highway 1", "highway 2"])["highway 1"] == lines(["highway"])["highway"]
+
+
 # What a chapter's writer can get wrong: one sentence each
 
-PLAIN = np.ones(3)
 WRONG_OPTIONS = [
     ({"gate_bias": -2.0}, ValueError, "start must say where every slider stands, but 'depth' is missing."),
-    ({"gate_bias": -2.0, "depth": 55}, ValueError, r"start\['depth'\] must be one of 10, 20, .*, but 55 came."),
+    ({"gate_bias": -2.0, "depth": 55}, ValueError, r"start\['depth'\] must be one of 10, 20, .*, but 55 \(int\) came."),
     ({"gate_bias": -2.0, "width": 50}, ValueError, r"the sliders' names \('gate_bias', 'depth'\), but .* came."),
-    ((-2.0, 50), ValueError, r"start must be a dict .*, but \(-2.0, 50\) came."),
+    ((-2.0, 50), ValueError, r"start must be a dict .*, but \(-2.0, 50\) \(tuple\) came."),
     ({"xlim": (0, "far")}, TypeError, "xlim must be a number, but 'far'"),
     ({"xlim": 100}, TypeError, "xlim must be a pair of numbers"),
     ({"xlim": (5, 5)}, ValueError, r"xlim must be \(low, high\) with low < high, but \(5, 5\) came."),
     ({"ylim": (0, 1)}, ValueError, "ylim must start above 0 when log=True, but 0 came; give the floor of the axis."),
     ({"ylim": (1, np.nan)}, ValueError, "ylim must be finite"),
+    ({"ylim": (-1e308, 1e308), "log": False}, ValueError, "ylim must be between 1e-300 and 1e300 long, but"),
+    ({"ylim": (0, 5e-324), "log": False}, ValueError, "ylim must be between 1e-300 and 1e300 long, but"),
+    ({"log": "no"}, TypeError, r"log must be True or False, but 'no' \(str\) came."),
+    ({"equal": 1}, TypeError, r"equal must be True or False, but 1 \(int\) came."),
     ({"equal": True}, ValueError, "equal=True needs two linear axes"),
     ({"caption": ""}, TypeError, "caption must be a text that is not empty, but '' came."),
     ({"first": -1}, ValueError, "first must be at least 0, but -1 came."),
@@ -341,6 +453,7 @@ WRONG_OPTIONS = [
     ({"depth": [50, 50]}, ValueError, "depth must hold at least two values, each once"),
     ({"depth": 50}, TypeError, "depth must be a list of values for a slider, but 50"),
     ({"depth": [50, None]}, TypeError, "each value of depth must be a number, but None"),
+    ({"depth": [50, True]}, TypeError, r"each value of depth must be a number, but True \(bool\) came."),
 ]
 
 
@@ -396,15 +509,30 @@ def test_series_must_be_the_same_everywhere():
         w.value = {"depth": 20}
 
 
-def test_say_must_return_a_sentence():
-    with pytest.raises(TypeError, match="say must return a sentence, but None"):
-        explore(decay, say=lambda values, frame: None, **DECAY)
+@pytest.mark.parametrize("said", [None, "", " "])
+def test_say_must_return_a_sentence(said):
+    with pytest.raises(TypeError, match=f"say must return a sentence, but {said!r}"):
+        explore(decay, say=lambda values, frame: said, **DECAY)
+
+
+def test_say_cannot_empty_the_frame():
+    w = explore(decay, say=lambda values, frame: frame.clear() or "Gone.", **DECAY)
+    assert len(w.frame["arrays"]) == 3
 
 
 @pytest.mark.parametrize(
     ("value", "sentence"),
     [
-        ({"depth": 17}, r"value\['depth'\] must be one of 10, 20, .*, but 17 came."),
+        ({"depth": 17}, r"value\['depth'\] must be one of 10, 20, .*, but 17 \(int\) came."),
+        ({"depth": "50"}, r"value\['depth'\] must be one of .*, but '50' \(str\) came."),
+        ({"depth": None}, r"value\['depth'\] must be one of .*, but None \(NoneType\) came."),
+        ({"depth": [50]}, r"value\['depth'\] must be one of .*, but \[50\] \(list\) came."),
+        (
+            {"depth": np.array([[50, 60], [70, 80]])},
+            r"value\['depth'\] must be one of .*, but an array of shape \(2, 2\)",
+        ),
+        ({"depth": 10**400}, r"value\['depth'\] must be one of .*, but 1000.* \(int\) came."),
+        ({"gate_bias": np.nan}, r"value\['gate_bias'\] must be one of .*, but nan \(float\) came."),
         ({"width": 17}, r"value must be a dict with the sliders' names \('gate_bias', 'depth'\), but .* came."),
     ],
 )
@@ -413,3 +541,14 @@ def test_a_wrong_value_raises_a_sentence_and_changes_nothing(value, sentence):
     with pytest.raises(ValueError, match=sentence):
         w.value = value
     assert w.value == DECAY["start"]
+
+
+def test_true_is_not_1_and_a_number_is_not_a_text():
+    options = {**DECAY, "start": {"depth": 1, "kind": "2"}, "depth": [0, 1, 2], "kind": ["1", "2"]}
+    del options["gate_bias"]
+    w = explore(lambda depth, kind: {"plain": np.ones(3)}, **options)
+    w.value = {"depth": np.int64(2)}
+    for wrong in ({"depth": True}, {"kind": 1}):
+        with pytest.raises(ValueError, match="must be one of"):
+            w.value = wrong
+    assert w.value == {"depth": 2, "kind": "2"}

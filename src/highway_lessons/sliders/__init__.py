@@ -11,6 +11,8 @@ import io
 import itertools
 import json
 import math
+import numbers
+import sys
 from pathlib import Path
 from typing import NamedTuple
 
@@ -57,7 +59,7 @@ def explore(
     say : callable, optional
         ``say(values, frame)`` returns one sentence that says in words what the figure shows: `values` is where the
         sliders stand, `frame` what `compute` returned there. After "At gate bias −2 and depth 50:" it is the status
-        line and the text alternative.
+        line and the text alternative; there it goes on with a small letter, unless with a word of a series' name.
     **sliders : list of numbers or str
         One slider per keyword: the values it can take. Its label is the keyword with spaces.
 
@@ -77,7 +79,13 @@ def explore(
     for name, text in {"xlabel": xlabel, "ylabel": ylabel, "caption": caption}.items():
         if not isinstance(text, str) or not text.strip():
             raise TypeError(f"{name} must be a text that is not empty, but {text!r} came.")
-    axes = {"xlabel": xlabel, "ylabel": ylabel, "caption": caption, "log": bool(log), "equal": bool(equal)}
+    axes = {
+        "xlabel": xlabel,
+        "ylabel": ylabel,
+        "caption": caption,
+        "log": _checks.flag("log", log),
+        "equal": _checks.flag("equal", equal),
+    }
     axes |= {"xlim": _limits("xlim", xlim), "ylim": _limits("ylim", ylim), "first": _checks.integer("first", first, 0)}
     if log and axes["ylim"][0] <= 0:
         raise ValueError(f"ylim must start above 0 when log=True, but {ylim[0]:g} came; give the floor of the axis.")
@@ -98,7 +106,8 @@ class Explore(anywidget.AnyWidget):
     ----------
     value : dict of str to number or str
         Where the sliders stand: read it, observe it, link it, set it. A name left out stays where it is, so
-        ``w.value = {"depth": 50}`` moves one slider. A value that a slider cannot take raises a sentence. With
+        ``w.value = {"depth": 50}`` moves one slider. A value that a slider cannot take raises a sentence. Assign a
+        dict; what is written into this one, as in ``w.value["depth"] = 50``, moves nothing. With
         ``transform=(lambda value: value["depth"], lambda depth: {"depth": depth})``, `ipywidgets.link` ties one
         slider to another control.
     """
@@ -119,8 +128,8 @@ class Explore(anywidget.AnyWidget):
         series = self._visit(start).series
         super().__init__(
             sliders=sliders,
-            start=start,
-            value=start,
+            start=dict(start),
+            value=dict(start),
             axes=_drawn_axes(axes, series),
             looks=[
                 look._asdict()
@@ -144,7 +153,7 @@ class Explore(anywidget.AnyWidget):
     @traitlets.validate("value")
     def _accept(self, proposal):
         self._last = _on_grid("value", proposal.value, self.sliders, self._last)
-        return self._last
+        return dict(self._last)
 
     @traitlets.observe("value")
     def _follow(self, change):
@@ -162,8 +171,8 @@ class Explore(anywidget.AnyWidget):
             series = frames.checked(self._compute(**value), value, self._axes["log"])
             if self._kept:
                 _same_kinds(next(iter(self._kept.values())).series, series, value)
-            said = self._say(dict(value), series) if self._say else frames.sentence(series, self._axes)
-            if not isinstance(said, str):
+            said = self._say(dict(value), dict(series)) if self._say else frames.sentence(series, self._axes)
+            if not isinstance(said, str) or not said.strip():
                 raise TypeError(f"say must return a sentence, but {_checks.describe(said)} came.")
             self._kept[key] = _Frame(series, frames.in_words(value, said, series, self._axes))
         return self._kept[key]
@@ -174,10 +183,10 @@ class Explore(anywidget.AnyWidget):
         arrays = [frames.drawn(series, self._axes["log"]) for series in frame.series.values()]
         dtype = frames.smallest_dtype(itertools.chain(*arrays))
         data = [[array.astype(dtype).tobytes() for array in series] for series in arrays]
-        return {"value": value, "says": frame.says, "bytes": dtype.itemsize, "arrays": data}
+        return {"value": dict(value), "says": frame.says, "bytes": dtype.itemsize, "arrays": data}
 
     def _repr_mimebundle_(self, **options):
-        says = self._visit(self.value).says
+        says = self._visit(self._last).says
         if building_book():
             png = base64.b64encode(self._png()).decode()
             return {"text/html": self._html(png, says), "image/png": png, "text/plain": says}, {}
@@ -187,7 +196,7 @@ class Explore(anywidget.AnyWidget):
     def _html(self, png, says):
         """All that a page needs, in one piece: picture, style, every frame, and explore.js to draw them."""
         grid = itertools.product(*(slider["values"] for slider in self.sliders))
-        visited = [self._visit(dict(zip(self.value, stops, strict=True))) for stops in grid]
+        visited = [self._visit(dict(zip(self._last, stops, strict=True))) for stops in grid]
         arrays = [[frames.drawn(s, self._axes["log"]) for s in frame.series.values()] for frame in visited]
         dtype = frames.smallest_dtype(array for frame in arrays for series in frame for array in series)
         data, places = bytearray(), {}
@@ -200,10 +209,10 @@ class Explore(anywidget.AnyWidget):
             return places[raw]
 
         placed = [[[place(array) for array in series] for series in frame] for frame in arrays]
-        state = {name: getattr(self, name) for name in ("sliders", "start", "value", "axes", "looks")}
+        state = {name: getattr(self, name) for name in ("sliders", "start", "axes", "looks")} | {"value": self._last}
         state["frames"] = [[frame.says, series] for frame, series in zip(visited, placed, strict=True)]
         state |= {"bytes": dtype.itemsize, "data": base64.b64encode(data).decode()}
-        texts = {"says": says, "caption": self.axes["caption"], "place": frames.place(self.value)}
+        texts = {"says": says, "caption": self.axes["caption"], "place": frames.place(self._last)}
         texts = {name: html.escape(text) for name, text in texts.items()}
         name = f"explore-{next(_COUNT)}"
         return _PAGE.format(id=name, png=png, css=self._css, esm=_script(self._esm), state=_script(state), **texts)
@@ -216,16 +225,17 @@ class Explore(anywidget.AnyWidget):
 
         axes, labels = self._axes, {slider["name"]: slider["label"] for slider in self.sliders}
         figure, plot = new_figure(figsize=(7, 4.2))
-        for name, look in lines([look["name"] for look in self.looks]).items():
-            series = self._visit(self.value).series[name]
+        handles, names = [], [look["name"] for look in self.looks]
+        for name, look in lines(names).items():
+            series = self._visit(self._last).series[name]
             x, y = frames.points(series, axes["first"])
             floor = axes["ylim"][0] if axes["log"] else -np.inf
             if isinstance(series, Band):
                 low, high = np.maximum(series.low, floor), np.maximum(series.high, floor)
                 plot.fill_between(x, low, high, color=look.light, alpha=0.22, linewidth=0)
             dashes = [float(n) / look.width for n in look.dash.split()]  # matplotlib counts them in line widths
-            plot.plot(
-                x, np.where(y == 0, np.maximum(y, floor), y), color=look.light, linewidth=0.75 * look.width, label=name,
+            handles += plot.plot(
+                x, np.where(y == 0, np.maximum(y, floor), y), color=look.light, linewidth=0.75 * look.width,
                 linestyle=(0, dashes) if dashes else "-", marker=look.marker, markersize=8 if len(y) == 1 else 5,
                 markevery=max(1, len(y) // 8),
             )  # fmt: skip
@@ -235,9 +245,9 @@ class Explore(anywidget.AnyWidget):
             stops, texts = zip(*self.axes[ticks], strict=True)
             axis.set_ticks(10.0 ** np.array(stops) if log else stops, texts)
             axis.minorticks_off()
-        where = ", ".join(f"{labels[name]} {frames.stop_text(stop)}" for name, stop in self.value.items())
-        columns = min(4, len(self.looks))
-        figure.legend(loc="outside lower left", ncols=columns, title=where, alignment="left", frameon=False)
+        where = ", ".join(f"{labels[name]} {frames.stop_text(stop)}" for name, stop in self._last.items())
+        shape = {"loc": "outside lower left", "ncols": min(4, len(names)), "alignment": "left", "frameon": False}
+        figure.legend(handles, names, title=where, **shape)
         full, small = io.BytesIO(), io.BytesIO()
         figure.savefig(full, format="png")
         Image.open(full).convert("RGB").quantize(128, dither=Image.Dither.NONE).save(small, "png", optimize=True)
@@ -282,15 +292,22 @@ def _limits(name, pair):
     low, high = _checks.real(name, low), _checks.real(name, high)
     if not low < high:
         raise ValueError(f"{name} must be (low, high) with low < high, but {pair!r} came.")
+    if not 1e-300 < high - low < 1e300:
+        raise ValueError(f"{name} must be between 1e-300 and 1e300 long, but {pair!r} came.")
     return [low, high]
 
 
 def _slider(name, stops):
-    """Describe one slider for explore.js."""
+    """Describe one slider for explore.js. What rounding left of a 0, such as np.arange(-1, 1.1, 0.1) does, is 0."""
     if isinstance(stops, str) or not np.iterable(stops):
         raise TypeError(f"{name} must be a list of values for a slider, but {_checks.describe(stops)} came.")
     stops = [stop.item() if isinstance(stop, np.generic) else stop for stop in stops]
-    stops = [stop if isinstance(stop, str | int) else _checks.real(f"each value of {name}", stop) for stop in stops]
+    for i, stop in enumerate(stops):
+        if not isinstance(stop, str):
+            real = _checks.real(f"each value of {name}", stop)
+            stops[i] = stop if isinstance(stop, int) else real
+    rounding = len(stops) * sys.float_info.epsilon * max((abs(s) for s in stops if not isinstance(s, str)), default=0)
+    stops = [0.0 if isinstance(stop, float) and abs(stop) <= rounding else stop for stop in stops]
     if len(set(stops)) < max(2, len(stops)):
         raise ValueError(f"{name} must hold at least two values, each once, but {stops!r} came.")
     label, texts = name.replace("_", " "), [frames.stop_text(stop) for stop in stops]
@@ -305,8 +322,8 @@ def _on_grid(argument, value, sliders, otherwise=None):
     """Return `value` as a dict of grid values in the order of the sliders; names left out come from `otherwise`."""
     names = [slider["name"] for slider in sliders]
     if not isinstance(value, dict) or not set(value) <= set(names):
-        wanted = ", ".join(map(repr, names))
-        raise OffTheGrid(f"{argument} must be a dict with the sliders' names ({wanted}), but {value!r} came.")
+        wanted, came = ", ".join(map(repr, names)), _checks.describe(value)
+        raise OffTheGrid(f"{argument} must be a dict with the sliders' names ({wanted}), but {came} came.")
     if otherwise is None and len(value) < len(names):
         missing = next(name for name in names if name not in value)
         raise OffTheGrid(f"{argument} must say where every slider stands, but {missing!r} is missing.")
@@ -316,12 +333,16 @@ def _on_grid(argument, value, sliders, otherwise=None):
 
 def _nearest(argument, stop, slider):
     """The slider's own value for `stop`, forgiving rounding: 0.1 + 0.2 is 0.3, and −2 is −2.0."""
+    real = isinstance(stop, numbers.Real) and not isinstance(stop, bool) and abs(stop) <= sys.float_info.max
     for own in slider["values"]:
-        numeric = not isinstance(stop, str) and not isinstance(own, str)
-        if own == stop or (numeric and math.isclose(own, stop, rel_tol=1e-9, abs_tol=1e-12)):
+        if isinstance(own, str):
+            same = isinstance(stop, str) and stop == own
+        else:
+            same = real and math.isclose(stop, own, rel_tol=1e-9, abs_tol=1e-12)
+        if same:
             return own
-    wanted = ", ".join(slider["texts"])
-    raise OffTheGrid(f"{argument}[{slider['name']!r}] must be one of {wanted}, but {stop!r} came.")
+    wanted, came = ", ".join(slider["texts"]), _checks.describe(stop)
+    raise OffTheGrid(f"{argument}[{slider['name']!r}] must be one of {wanted}, but {came} came.")
 
 
 def _same_kinds(at_start, here, value):

@@ -1,6 +1,7 @@
 """One frame of a slider figure: the series at one place of the sliders, checked, in words, as numbers to draw."""
 
 import math
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -40,18 +41,19 @@ def points(series, first):
 
 def number(value):
     """Write a number as the sentences under the figures do: 0.119, −2, 2.4e−05."""
-    if value == 0 or 0.01 <= abs(value) < 1000:
-        text = f"{value:.3g}"
+    size = abs(value)
+    if size == 0 or 0.01 <= size < 999.5:
+        text = f"{value + 0.0:.3g}"  # + 0.0 makes a 0 of −0
     else:
-        text = f"{value:.0f}" if 1000 <= abs(value) < 1e5 else f"{value:.1e}"
+        text = f"{value:.0f}" if 999.5 <= size < 99_999.5 else f"{value:.1e}"
     return text.replace("-", "−")
 
 
-def stop_text(value):
-    """Write one stop of a slider: a text as it is, a number with a real minus sign."""
+def stop_text(value, digits=4):
+    """Write one stop of a slider or an axis: a text as it is, a number with a real minus sign."""
     if isinstance(value, str):
         return value
-    return (f"{value:.4g}" if abs(value) < 1e4 else f"{value:g}").replace("-", "−")
+    return f"{value:.{digits if abs(value) < 1e4 else max(6, digits)}g}".replace("-", "−")
 
 
 def place(values):
@@ -100,12 +102,14 @@ def sentence(frame, axes):
     parts = []
     for name, series in frame.items():
         x, y = points(series, axes["first"])
-        if not np.isfinite(y).any():
+        there = np.isfinite(x) & np.isfinite(y)
+        x, y = x[there], y[there]
+        if not y.size:
             parts.append(f"{name} has no values")
         elif len(y) == 1 and isinstance(series, Curve):
             parts.append(f"{name} at {axes['xlabel']} {number(x[0])} and {axes['ylabel']} {number(y[0])}")
         elif isinstance(series, Curve):
-            across, up = (f"{number(np.nanmin(side))} to {number(np.nanmax(side))}" for side in series)
+            across, up = (f"{number(side.min())} to {number(side.max())}" for side in (x, y))
             parts.append(f"{name} from {across} across and from {up} up")
         else:
             ends = [f"{number(y[i])} at {axes['xlabel']} {x[i]}" for i in sorted({0, len(y) - 1})]
@@ -117,14 +121,18 @@ def notes(frame, axes):
     """Say what the eye cannot see in the figure: zeros on a log axis, gaps, and points beyond the fixed axes."""
     for name, series in frame.items():
         x, y = points(series, axes["first"])
-        gaps = ~np.isfinite(np.sum([x, *(series if isinstance(series, Band) else [y])], axis=0))
-        zeros = (y == 0) if axes["log"] else np.zeros(len(y), bool)
-        up, ylim = (np.log10(np.where(y > 0, y, 1)), np.log10(axes["ylim"])) if axes["log"] else (y, axes["ylim"])
-        beyond = ~gaps & ~zeros & (_outside(x, *axes["xlim"]) | _outside(up, *ylim))
+        rows = np.array(series if isinstance(series, Band) else [y])
+        who = f"{name} or its band" if isinstance(series, Band) else name
+        gaps = ~(np.isfinite(x) & np.isfinite(rows).all(axis=0))
+        zeros = (rows == 0) if axes["log"] else np.zeros(rows.shape, bool)
+        up, ylim = rows, axes["ylim"]
+        if axes["log"]:
+            up, ylim = np.log10(np.where(rows > 0, rows, 1)), np.log10(ylim)
+        beyond = ~gaps & (~zeros & (_outside(x, *axes["xlim"]) | _outside(up, *ylim))).any(axis=0)
         for which, said in (
-            (zeros, f"On the floor of the axis: {name}, which is 0 at"),
-            (gaps, f"A gap: {name}, which is not a number at"),
-            (beyond, f"Beyond the axes: {name}, at"),
+            (zeros.any(axis=0), f"On the floor of the axis: {who}, which is 0 at"),
+            (gaps, f"A gap: {who}, which is not a finite number at"),
+            (beyond, f"Beyond the axes: {who}, at"),
         ):
             if which.any():
                 yield f"{said} {which.sum()} of {len(y)} points."
@@ -137,8 +145,8 @@ def _outside(values, low, high):
 
 def in_words(values, said, frame, axes):
     """Put together the status line: where the sliders stand, what was said of the frame, what the eye cannot see."""
-    here = place(values)
-    if said[1:2].islower() and not said.startswith(tuple(frame)):  # the sentence goes on after a colon
+    here, said, names = place(values), said.strip(), re.findall(r"\w+", " ".join(frame))
+    if said[1:2].islower() and re.match(r"\w*", said)[0] not in names:  # the sentence goes on after a colon
         said = said[0].lower() + said[1:]
     return " ".join([f"{here[0].upper()}{here[1:]}: {said}", *notes(frame, axes)])
 
@@ -176,7 +184,10 @@ def ticks(low, high, log=False, whole=False):
     step = next(m * power for m in (1, 2, 5, 10) if (high - low) / (m * power) <= most)
     step = max(1, step) if log or whole else step
     stops = [i * step for i in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)] or [low, high]
-    return [[stop, "10" + f"{stop:.0f}".translate(SUPERSCRIPT) if log else stop_text(stop)] for stop in stops]
+    if log:
+        return [[stop, "10" + f"{stop:.0f}".translate(SUPERSCRIPT)] for stop in stops]
+    digits = 1 + math.floor(math.log10(max(abs(low), abs(high)))) - math.floor(math.log10(step) + 1e-9)
+    return [[stop, stop_text(stop, max(4, digits))] for stop in stops]
 
 
 # The palette's markers as SVG paths around (0, 0).
