@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 from highway_lessons import Highway, Network, Plain, Residual
-from highway_lessons.gradients import circle_test, end_to_end_jacobian, mean_cosine, over_seeds, profile, profiles
+from highway_lessons.gradients import (
+    alignment,
+    circle_test,
+    end_to_end_jacobian,
+    mean_cosine,
+    over_seeds,
+    profile,
+    profiles,
+)
 
 
 def test_over_seeds_is_lowest_geometric_mean_and_highest():
@@ -30,7 +38,7 @@ def test_a_profile_of_seed_0_is_the_published_recipe(block, first, last):
 
 
 def test_profiles_of_no_depth():
-    with pytest.raises(ValueError, match="depths is empty"):
+    with pytest.raises(ValueError, match="depths"):
         profiles(Plain(), [])
 
 
@@ -62,3 +70,31 @@ def test_a_real_circle_of_small_changes_becomes_that_ellipse(block, initialiser)
 def test_mean_cosine_refuses_what_has_no_direction(h, words):
     with pytest.raises(ValueError, match=words):
         mean_cosine(h)
+
+
+@pytest.mark.parametrize("h", [[[1.0, 2.0]], [1.0, 2.0], np.eye(3) * 0])
+def test_alignment_refuses_what_has_no_direction(h):
+    with pytest.raises(ValueError, match="rows "):
+        alignment(h)
+
+
+def test_alignment_does_not_ask_for_the_sign_and_survives_tiny_rows():
+    rows = np.array([[3.0, 4.0], [-3.0, -4.0], [1e-200, 0.0]])
+    assert alignment(rows[:2]) == pytest.approx(1)
+    assert mean_cosine(rows[:2]) == pytest.approx(-1)
+    assert alignment(rows) == pytest.approx((1 + 0.6 + 0.6) / 3)
+
+
+def test_alignment_of_gradients_at_the_top_of_one_example_is_that_of_its_labels():
+    """Without a block, ten labels of one example: the gradients are (p − e_k) W, whatever the engine does."""
+    network = Network(Plain(), 0)
+    params = network.initialise(0)
+    x = np.tile(np.random.default_rng(1).normal(size=64), (10, 1))
+    _, cache = network.forward(params, x)
+    logits = cache.h[0] @ params.head["W"] + params.head["b"]
+    p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    _, dh = network.backward(params, cache, (p - np.eye(10)) / 10)
+    rows = (p - np.eye(10)) @ params.head["W"].T
+    pairs = [(i, j) for i in range(10) for j in range(i)]
+    cosines = [abs(rows[i] @ rows[j]) / np.linalg.norm(rows[i]) / np.linalg.norm(rows[j]) for i, j in pairs]
+    assert alignment(dh[0]) == pytest.approx(np.mean(cosines))

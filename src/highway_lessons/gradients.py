@@ -372,14 +372,46 @@ def mean_cosine(h):
     ValueError
         If there are fewer than two rows, or a row is all 0 and so has no direction.
     """
-    h = _checks.floats("h", h)
-    if h.ndim != 2 or len(h) < 2:
-        raise ValueError(f"h must have shape (batch, width) with at least two rows, but it has shape {h.shape}.")
-    lengths = np.linalg.norm(h, axis=1, keepdims=True)
-    if not lengths.all():
-        raise ValueError("h has a row of zeros, which points nowhere; leave such rows out.")
-    total, n = (h / lengths).sum(axis=0), len(h)
+    total, n = _directions("h", h).sum(axis=0), len(h)
     return float((total @ total - n) / (n * (n - 1)))
+
+
+def alignment(rows):
+    """Mean |cosine| of the angle between two different rows: 1 where all rows are multiples of one direction.
+
+    Unlike `mean_cosine` it does not ask for the sign: a gradient and its opposite are about the same direction.
+
+    Parameters
+    ----------
+    rows : array_like of shape (n, width)
+        At least two rows, such as gradients ∂L/∂h, none of them all 0.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two rows, or a row is all 0 and so has no direction.
+    """
+    directions = _directions("rows", rows)
+    n = len(directions)
+    return float((np.abs(directions @ directions.T).sum() - n) / (n * (n - 1)))
+
+
+def _directions(name, rows):
+    """Each row divided by its length."""
+    rows = _checks.floats(name, rows)
+    if rows.ndim != 2 or len(rows) < 2:
+        raise ValueError(
+            f"{name} must have shape (batch, width) with at least two rows, but it has shape {rows.shape}."
+        )
+    largest = np.abs(rows).max(axis=1, keepdims=True)  # scaled first, as in _norm
+    if not largest.all():
+        raise ValueError(f"{name} has a row of zeros, which points nowhere; leave such rows out.")
+    rows = rows / largest
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
 def spread(h):
