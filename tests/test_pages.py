@@ -70,4 +70,4 @@ def test_the_readmes_picture_says_what_the_book_shows(new_page, address):
     assert 10_000 < PICTURE.stat().st_size < 150_000
     readme = " ".join((ROOT / "README.md").read_text(encoding="utf8").split())
     assert f'src="{PICTURE.relative_to(ROOT).as_posix()}"' in readme
-    assert slider.locator("p[role=status]").inner_text() in readme
+    assert slider.locator(".hl-says").inner_text() in readme

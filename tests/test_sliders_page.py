@@ -20,10 +20,10 @@ HEAD = """<!doctype html><html lang="en-GB" data-theme="{theme}"><meta charset="
 <style>body{{margin:16px;font-family:sans-serif}}html[data-theme=dark]{{background:#121212;color:#ced6dd}}</style>
 <main><h1>Sliders</h1>"""
 
-# Runs in the page: notes when the first line of the last figure is there, and how long each `input` event takes to
-# change the figure, from the event to the changed document.
+# Runs in the page: notes when the first line of the last figure is there, and how long an `input` event takes to change
+# the figure, from the event to the changed document: for each stop of each slider the shortest, in milliseconds.
 WATCH = """
-window.sliderTimes = []; window.sliderReady = null;
+window.sliderTimes = {}; window.sliderReady = null;
 new MutationObserver(() => {
   const figures = [...document.querySelectorAll("figure.hl-explore")];
   if (window.sliderReady === null && document.readyState !== "loading" && figures.length
@@ -31,9 +31,10 @@ new MutationObserver(() => {
 }).observe(document, { childList: true, subtree: true });
 addEventListener("input", (event) => {
   const started = performance.now(), figure = event.target.closest("figure");
+  const stop = `${event.target.id} at ${event.target.value}`;
   const observer = new MutationObserver((changes) => {
     if (!changes.some((change) => change.target.closest?.(".hl-plot"))) return;
-    window.sliderTimes.push(performance.now() - started);
+    window.sliderTimes[stop] = Math.min(performance.now() - started, window.sliderTimes[stop] ?? Infinity);
     observer.disconnect();
   });
   observer.observe(figure, { childList: true, subtree: true });
@@ -108,7 +109,7 @@ def drawing(figure):
 
 
 def sentence(figure):
-    return figure.locator("p[role=status]").inner_text()
+    return figure.locator(".hl-says").inner_text()
 
 
 def stops(figure):
@@ -155,10 +156,16 @@ def move_every_slider(page, figure):
         assert stops(figure)[k] == at_start
 
 
-def assert_quick(page, record_property):
-    times = page.evaluate("window.sliderTimes")
-    record_property("slider event to changed document, ms", f"{statistics.median(times):.1f}, max {max(times):.1f}")
-    assert max(times) < 100, times
+def assert_quick(page, record_property, moves):
+    """Every step is quick. One that is slow by itself is slow every time; a busy computer is slow now and then."""
+    for _ in range(5):
+        moves()
+        times = page.evaluate("window.sliderTimes")
+        if max(times.values()) < 100:
+            break
+    middle, most = statistics.median(times.values()), max(times.values())
+    record_property("slider event to changed document, ms", f"{middle:.1f}, max {most:.1f}")
+    assert most < 100, times
 
 
 def assert_readable(figure):
@@ -200,9 +207,7 @@ def test_the_pages_that_promise_sliders_have_them(page, address):
 def test_sliders_of_the_book_answer(page, address, page_name, record_property):
     figures = open_figures(page, address(page_name))
     for figure in figures:
-        move_every_slider(page, figure)
-    if figures:
-        assert_quick(page, record_property)
+        assert_quick(page, record_property, lambda figure=figure: move_every_slider(page, figure))
     assert page.locator(".widget-slider, .jupyter-widgets").count() == 0  # a stock slider would move and change nothing
     assert page.console_errors == []
     assert page.outside_requests == []
@@ -239,7 +244,7 @@ def test_every_step_changes_figure_and_sentence_at_once(page, made, record_prope
     figures = open_figures(page, made["light"])
     assert len(figures) == len(SMALL)
     for figure in figures:
-        move_every_slider(page, figure)
+        assert_quick(page, record_property, lambda figure=figure: move_every_slider(page, figure))
     slider = figures[0].get_by_role("slider", name="depth")
     slider.press("Home")
     for depth in DEPTHS[1:]:
@@ -248,7 +253,6 @@ def test_every_step_changes_figure_and_sentence_at_once(page, made, record_prope
         assert stops(figures[0]) == ["−2", str(depth)]
         assert f"depth {depth}: plain" in sentence(figures[0])
         assert drawing(figures[0]) != before[0]
-    assert_quick(page, record_property)
     assert page.console_errors == []
     assert page.outside_requests == []
 
@@ -282,6 +286,73 @@ def test_assistive_technology_is_told(page, made):
     assert slider.get_attribute("aria-valuetext") == "minus 1.5"
     assert figure.get_by_role("img", name=sentence(figure)).count() == 1
     assert slider.get_attribute("data-lm-suppress-shortcuts") == "true"
+
+
+def test_the_sentence_is_announced_once_the_sliders_rest(page, made):
+    figure = open_figures(page, made["light"])[0]
+    heard = figure.locator("p[role=status]")
+    page.wait_for_timeout(500)
+    assert heard.all_text_contents() == [""]  # nobody is told what a page says before they touch it
+    heard.evaluate(
+        """p => {
+          window.heard = [];
+          new MutationObserver(() => heard.push(p.textContent)).observe(p, { childList: true });
+        }"""
+    )
+    slider = figure.get_by_role("slider", name="gate bias")
+    slider.evaluate(  # 16 steps within one task: however busy the computer is, the sliders do not rest in between
+        """slider => { for (let stop = 0; stop < 16; stop++) {
+          slider.value = stop;
+          slider.dispatchEvent(new Event("input", { bubbles: true }));
+        } }"""
+    )
+    assert sentence(figure).startswith("At gate bias −2.5 and depth 50:")  # the eye has it at once
+    assert page.evaluate("heard") == []
+    page.wait_for_function("heard.length")
+    page.wait_for_timeout(500)
+    assert page.evaluate("heard") == [sentence(figure)]
+    box = heard.bounding_box()
+    assert (box["width"], box["height"]) == (1, 1)
+
+
+def test_the_sentence_keeps_its_height_while_the_width_stays(page, made):
+    """A shorter sentence does not pull the page up; on a phone and wide again, the lines are counted anew."""
+    figure = open_figures(page, made["light"])[2]
+    says, slider = figure.locator(".hl-says"), figure.get_by_role("slider", name="zeros")
+    height = lambda: says.bounding_box()["height"]  # noqa: E731
+    wide = height()
+    page.set_viewport_size(PHONE)
+    page.wait_for_function("() => document.querySelector('.hl-plot svg').clientWidth < 400")
+    narrow = height()
+    assert narrow > wide
+    says.evaluate("p => { p.textContent = 'A long sentence. '.repeat(40); }")
+    longest = height()
+    slider.press("End")
+    assert len(sentence(figure)) < 300
+    assert height() == pytest.approx(longest, abs=0.5)
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.wait_for_function("() => document.querySelector('.hl-plot svg').clientWidth > 600")
+    assert height() == wide
+
+
+def test_a_page_written_from_right_to_left_leaves_the_plot_as_it_is(page, made):
+    figure = open_figures(page, made["light"])[0]
+    boxes = "texts => texts.map((text) => [text.textContent, text.getBBox()]).map(([t, b]) => [t, b.x, b.width])"
+    before = figure.locator(".hl-plot text").evaluate_all(boxes)
+    page.evaluate("document.documentElement.dir = 'rtl'")
+    assert figure.locator(".hl-plot text").evaluate_all(boxes) == before
+
+
+@pytest.mark.parametrize(("scheme", "colour"), [("light", "rgb(0, 114, 178)"), ("dark", "rgb(108, 182, 255)")])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_forced_colours_choose_the_lines_that_stand_out(new_page, made, theme, scheme, colour):
+    page = new_page(color_scheme=scheme, forced_colors="active")
+    figure = open_figures(page, made[theme])[0]
+    page.add_style_tag(content="html { background: Canvas; }")  # as it is anyhow: so that it can be read
+    line = figure.locator(".hl-plot .hl-line").nth(1)
+    assert line.evaluate("line => getComputedStyle(line).stroke") == colour
+    for figure in page.locator("figure.hl-explore").all():
+        assert {line: ratio for line, ratio in figure.evaluate(CONTRAST)["lines"] if ratio < 3} == {}
 
 
 def frame_of(figure):
@@ -398,17 +469,20 @@ def test_print_leaves_figure_and_words(page, made):
 
 def test_the_largest_grid_is_ready_within_a_second(new_page, made, record_property):
     ready = []
-    for _ in range(3):
+    while len(ready) < 5 and min(ready, default=1000) >= 1000:  # a busy computer is slow now and then
         page = new_page()
         [figure] = open_figures(page, made["largest"])
         ready.append(page.evaluate("window.sliderReady"))
     record_property("largest grid, opened to drawn, ms", min(ready))
     assert min(ready) < 1000, ready
     slider = figure.get_by_role("slider", name="gate bias")
-    for key in ["Home"] + 20 * ["ArrowRight"]:
-        slider.press(key)
-    assert "At gate bias 0 and depth 100" in sentence(figure)
-    assert_quick(page, record_property)
+
+    def from_end_to_end():
+        for key in ["Home"] + 20 * ["ArrowRight"]:
+            slider.press(key)
+        assert "At gate bias 0 and depth 100" in sentence(figure)
+
+    assert_quick(page, record_property, from_end_to_end)
 
 
 # The script against a model that answers late, in the wrong order, with a failure, or not at all
@@ -494,7 +568,8 @@ def test_a_failure_is_said_and_asked_again(slow_kernel):
 def test_a_silent_kernel_is_said(slow_kernel):
     figure = slow_kernel.locator("figure")
     figure.get_by_role("slider").press("End")
-    figure.get_by_text("Waiting for the kernel: is it running?").wait_for(timeout=4000)
+    for place in (".hl-says", "[role=status]"):  # to the eye and to the ear
+        figure.locator(place, has_text="Waiting for the kernel: is it running?").wait_for(timeout=4000)
     figure.get_by_role("slider").press("ArrowLeft")
     assert sentence(figure) == "At depth 20."
 

@@ -66,15 +66,16 @@ function render({ model, el }) {
   });
   const reset = make("button", { type: "button", ...ours }, "Reset"), caption = make("figcaption", {}, axes.caption);
   reset.addEventListener("click", () => move(model.get("start")));
-  const says = make("p", { role: "status", id: `${id}-says` }), size = { width: 36, height: 14, "aria-hidden": true };
+  const says = make("p", { class: "hl-says", id: `${id}-says` }), heard = make("p", { role: "status" });
   const svg = make("svg", { role: "img", "aria-labelledby": says.id }), plot = make("div", { class: "hl-plot" }, svg);
-  const sample = (look) => make("svg", size, coloured(look, line(look, "M0,7H36"), marker(look, "18,7")));
+  const key = (look) => make("svg", { role: "none" }, coloured(look, line(look, "M0,7H36"), marker(look, "18,7")));
   const above = make("div", { class: "hl-controls" }, ...controls.flat());
-  const legend = make("ul", {}, ...looks.map((look) => make("li", {}, sample(look), look.name)));
-  const below = [make("div", { class: "hl-below" }, legend, reset), says];
-  el.replaceChildren(make("figure", { class: "hl-explore" }, above, plot, ...below, caption));
-  let shown, late;
+  const legend = make("ul", {}, ...looks.map((look) => make("li", {}, key(look), look.name)));
+  const below = make("div", { class: "hl-below" }, legend, reset);
+  el.replaceChildren(make("figure", { class: "hl-explore" }, above, plot, below, says, heard, caption));
+  let shown, late, rest;
   const paint = () => shown && plot.clientWidth && draw(svg, plot.clientWidth, axes, looks, shown.series);
+  const silent = () => (says.textContent = heard.textContent = "Waiting for the kernel: is it running?");
   function update() { // put the sliders where `value` is; show the frame there, or wait for the kernel to compute it
     const at = where(model.get("value")), frame = model.get("frame"), came = where(frame.value).join();
     const Floats = frame.bytes === 8 ? Float64Array : Float32Array;
@@ -86,16 +87,17 @@ function render({ model, el }) {
       [input.value, output.textContent] = [at[k], sliders[k].texts[at[k]]];
       input.setAttribute("aria-valuetext", output.textContent.replace("−", "minus "));
     });
-    clearTimeout(late);
-    if (!next) late = setTimeout(() => (says.textContent = "Waiting for the kernel: is it running?"), 2000);
+    [late, rest].forEach(clearTimeout); // a sentence is announced once the sliders have come to rest
+    if (!next) late = setTimeout(silent, 2000);
     plot.classList.toggle("hl-waiting", !next);
-    if (!next) return;
-    [shown, says.textContent] = [next, next.says];
     says.style.minHeight = `${says.offsetHeight}px`; // a shorter sentence does not pull the page up
+    if (!next) return;
+    if (shown && heard.textContent !== next.says) rest = setTimeout(() => (heard.textContent = next.says), 400);
+    [shown, says.textContent] = [next, next.says];
     paint();
   }
   update();
-  const watch = new ResizeObserver(paint), events = ["change:value", "change:frame"];
+  const watch = new ResizeObserver(() => { says.style = ""; paint(); }), events = ["change:value", "change:frame"];
   watch.observe(plot);
   events.forEach((event) => model.on(event, update));
   return () => { watch.disconnect(); events.forEach((event) => model.off(event, update)); };
