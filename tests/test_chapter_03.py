@@ -423,9 +423,9 @@ def test_ellipses_are_enlarged_to_one_length_and_say_their_radii():
         ("bias_for_he", -3, False, "below 32"),
         ("bias_for_he", -5, False, "go on upwards"),
         ("bias_for_he", -4.5, False, "whole number"),
-        ("bias_for_he", True, False, "whole number"),
+        ("bias_for_he", True, False, "number"),
         ("bias_for_he", 400, False, "range"),
-        ("bias_for_he", "no", False, "whole number"),
+        ("bias_for_he", "no", False, "number"),
         ("bias_for_he", None, False, "None"),
     ],
 )
