@@ -377,7 +377,7 @@ def mean_cosine(h):
 
 
 def alignment(rows):
-    """Mean |cosine| of the angle between two different rows: 1 where all rows are multiples of one direction.
+    """Mean size of the cosine between two different rows: 1 where all rows are multiples of one direction.
 
     Unlike `mean_cosine` it does not ask for the sign: a gradient and its opposite are about the same direction.
 
