@@ -114,10 +114,12 @@ FAKE_PYTHON = """#!/bin/sh
 case "$*" in
   *version_info*) exit "${UNSUITABLE:-0}" ;;
   --version) echo "Python 3.9.2"; exit ;;
+  "-m pip --version") exit ;;
 esac
 echo "$(basename "$0") $*" >> calls
 case "$*" in
-  "-m venv .venv") mkdir -p .venv/bin; cp "$0" .venv/bin/python; cp "$0" .venv/bin/jupyter-book ;;
+  "-m venv --clear .venv") mkdir -p .venv/bin; cp "$0" .venv/bin/python; cp "$0" .venv/bin/jupyter-book
+    echo "#!$PWD/.venv/bin/python" > .venv/bin/pip ;;
   *download.pytorch.org*) exit "${NO_TORCH_INDEX:-0}" ;;
   build*) mkdir -p book/_build; exit "${BROKEN_BOOK:-0}" ;;
 esac
@@ -186,6 +188,20 @@ def test_a_new_pin_installs_again(house):
     calls = house("book")[2]
     assert any("--requirement requirements.txt" in call for call in calls)
     assert not any("-m venv" in call for call in calls)
+
+
+def test_an_environment_half_made_or_made_elsewhere_is_made_again(house):
+    house("book")
+    for mishap in ("rm .venv/ready-* .venv/bin/pip", "rm .venv/ready-*; echo '#!elsewhere' > .venv/bin/pip"):
+        subprocess.run(mishap, shell=True, check=True, cwd=house.folder)
+        assert "python -m venv --clear .venv" in house("book")[2], mishap
+
+
+def test_a_file_with_a_space_and_a_quote_in_its_name_counts(house):
+    house("book")
+    for content in ("one", "two"):
+        (house.folder / "book" / "it's a page.md").write_text(content, encoding="utf8")
+        assert house("book")[2] == ["jupyter-book build book -W -n --keep-going"]
 
 
 def test_a_failed_build_fails_again(house):
