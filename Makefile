@@ -1,4 +1,4 @@
-# The course's commands. Each sets up what it needs by itself, and does nothing twice.
+# The course's commands. Each sets up what it needs by itself; what is set up or built already is not done again.
 
 # The Python that makes the environment: the newest known to have every pinned package, else any that is new enough.
 # Choose your own with  make book PYTHON=/path/to/python3
@@ -24,7 +24,10 @@ BUILT := book/_build/built-$(shell ($(SOURCES); $(FLAGS)) | cksum | tr ' ' -)
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help book serve lab test check picture clean
+PORT ?= 8000
+NOTEBOOKS := book/*.ipynb book/chapters/*.ipynb book/appendix/*.ipynb
+
+.PHONY: help book serve lab test check tidy picture clean
 
 help:  ## list these commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile
@@ -32,11 +35,11 @@ help:  ## list these commands
 book: $(BUILT)  ## build the book and say which file to open
 	@echo "Open this file in a browser: $(CURDIR)/book/_build/html/index.html"
 
-serve: $(BUILT)  ## build the book and serve it at http://127.0.0.1:8000
-	$(BIN)/python -m http.server --bind 127.0.0.1 --directory book/_build/html 8000
+serve: $(BUILT)  ## build the book and serve it at http://127.0.0.1:8000 (PORT=… for another)
+	$(BIN)/python -m http.server --bind 127.0.0.1 --directory book/_build/html $(PORT)
 
-lab: $(READY)  ## open the chapters in JupyterLab, to run and change them
-	$(BIN)/jupyter lab book/intro.ipynb
+lab: $(READY)  ## open the chapters in JupyterLab, to run and change them (LAB=… adds options)
+	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/book/intro.ipynb $(LAB)
 
 test: $(BUILT)  ## build the book, then run every test: maths, chapters, pages in a browser
 	$(BIN)/python -m pytest -n 2 --dist loadfile
@@ -46,6 +49,11 @@ check: $(READY)  ## check style, spelling and that notebooks are committed clean
 	$(BIN)/ruff format --check .
 	$(BIN)/codespell
 	$(BIN)/python -m pytest -q tests/test_notebooks.py
+
+tidy: $(READY)  ## take outputs and JupyterLab's own marks out of the notebooks, as they are committed
+	$(BIN)/jupyter nbconvert --log-level=ERROR --clear-output --inplace --ClearMetadataPreprocessor.enabled=True \
+	--ClearMetadataPreprocessor.clear_cell_metadata=False \
+	--ClearMetadataPreprocessor.preserve_nb_metadata_mask='{"kernelspec"}' $(NOTEBOOKS)
 
 picture: $(BUILT)  ## take the README's picture anew from the built book
 	HIGHWAY_LESSONS_PICTURE=1 $(BIN)/python -m pytest -q tests/test_pages.py -k picture

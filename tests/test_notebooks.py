@@ -8,7 +8,9 @@ import nbformat
 import pytest
 from conftest import BOOK, ROOT
 
-KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
+KERNEL = {"name": "python3", "language": "python"}
+SHOWN_AS = ("Python 3", "Python 3 (ipykernel)")  # the second is what JupyterLab writes
+TIDY = "run  make tidy  before you commit"
 LINK = re.compile(r"!?\[[^\]]*\]\(([^()\s]+(?:\([^()]*\)[^()\s]*)*)\)|<(?:img|a)\b[^>]*?(?:src|href)=\"([^\"]+)\"")
 
 
@@ -35,12 +37,15 @@ def test_is_valid_with_readable_cell_ids(notebook_path, notebook):
 def test_is_committed_without_outputs(notebook):
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            assert cell.outputs == [], cell.id
-            assert cell.execution_count is None, cell.id
+            assert cell.outputs == [], f"{cell.id} holds outputs: {TIDY}"
+            assert cell.execution_count is None, f"{cell.id} has been run: {TIDY}"
 
 
 def test_asks_for_no_private_kernel(notebook):
-    assert notebook.metadata == {"kernelspec": KERNEL}
+    assert list(notebook.metadata) == ["kernelspec"], TIDY
+    kernel = dict(notebook.metadata.kernelspec)
+    assert kernel.pop("display_name") in SHOWN_AS, "choose the kernel Python 3 (ipykernel), not one of your own"
+    assert kernel == KERNEL, "choose the kernel Python 3 (ipykernel), not one of your own"
 
 
 def test_headings_begin_with_one_title_and_never_jump(notebook):
