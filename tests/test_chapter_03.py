@@ -3,14 +3,11 @@
 The cells run here, in one namespace, as a reader would run them: the tests use the chapter's functions, not copies.
 """
 
-import ast
-import contextlib
-import io
-import json
 import re
 
 import numpy as np
 import pytest
+import reading
 from conftest import BOOK
 from matplotlib.colors import to_hex
 
@@ -31,26 +28,13 @@ from highway_lessons.gradients import circle_test, effective_rank, end_to_end_ja
 from highway_lessons.palette import BLOCKS
 
 CHAPTER = BOOK / "chapters" / "03-measure-the-gradient.ipynb"
-CELLS = json.loads(CHAPTER.read_text(encoding="utf8"))["cells"]
-TEXT = "\n".join(  # the prose, and the captions and text alternatives of the figures
-    "".join(cell["source"]) if cell["cell_type"] == "markdown" else json.dumps(cell["metadata"], ensure_ascii=False)
-    for cell in CELLS
-).replace("−", "-")
+TEXT = reading.prose(CHAPTER).replace("−", "-")
 
 
 @pytest.fixture(scope="module")
 def run():
     """The chapter's names after a run, what each cell printed, and what its last line showed."""
-    names, printed, shown = {}, {}, {}
-    for cell in CELLS:
-        if cell["cell_type"] == "code":
-            tree, text = ast.parse("".join(cell["source"])), io.StringIO()
-            last = ast.Expression(tree.body.pop().value) if isinstance(tree.body[-1], ast.Expr) else None
-            with contextlib.redirect_stdout(text):
-                exec(compile(tree, cell["id"], "exec"), names)
-                shown[cell["id"]] = eval(compile(last, cell["id"], "eval"), names) if last else None
-            printed[cell["id"]] = text.getvalue()
-    return names, printed, shown
+    return reading.run(CHAPTER)
 
 
 @pytest.fixture(scope="module")
