@@ -98,7 +98,7 @@ def test_number_of_parameters_and_their_names():
         "blocks.0.W_H": (5, 5), "blocks.0.W_T": (5, 5), "blocks.0.b_H": (5,), "blocks.0.b_T": (5,),
         "blocks.1.W_H": (5, 5), "blocks.1.W_T": (5, 5), "blocks.1.b_H": (5,), "blocks.1.b_T": (5,),
     }  # fmt: skip
-    np.testing.assert_array_equal(np.concatenate([array.ravel() for _, array in params.named()]), params.flat)
+    np.testing.assert_array_equal(np.concatenate([array.ravel(order="F") for _, array in params.named()]), params.flat)
 
 
 def test_order_of_the_draws():
@@ -132,7 +132,7 @@ def test_a_seed_and_its_generator_draw_the_same(network, seed, initialiser):
 def assert_named_arrays_are_views(params):
     """Write to the flat vector and read by name, then the other way round."""
     params.flat[:] = np.arange(params.flat.size)
-    np.testing.assert_array_equal(np.concatenate([array.ravel() for _, array in params.named()]), params.flat)
+    np.testing.assert_array_equal(np.concatenate([array.ravel(order="F") for _, array in params.named()]), params.flat)
     for _, array in params.named():
         array += 1
     np.testing.assert_array_equal(params.flat, np.arange(params.flat.size) + 1)

@@ -9,6 +9,7 @@ A block is a small immutable object that remembers nothing between calls:
 
 Rows are examples: `x` is (batch, width), `W` is (n_in, n_out), and a layer is `x @ W + b`. The papers write `W x`.
 A cache holds the arrays themselves, not copies: write to neither x nor y before the backward pass.
+`out=` and `*=` write results into arrays that are there already, which is faster; the mathematics stands beside them.
 NaN and infinity pass through a block, since a diverging network makes them; `Network.forward` refuses them in data.
 """
 
@@ -18,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from highway_lessons import _checks
-from highway_lessons.functions import ACTIVATIONS, sigmoid, sigmoid_derivative
+from highway_lessons.functions import ACTIVATIONS, sigmoid
 from highway_lessons.initialisation import uniform
 
 
@@ -126,22 +127,88 @@ class Highway:
     def forward(self, params, x):
         """Return y, of shape (batch, width), and the cache."""
         f, _ = ACTIVATIONS[self.activation]
-        x = _checks.batch("x", x, _checks.width(self, params))
-        H = f(x @ params["W_H"] + params["b_H"])
-        T = sigmoid(x @ params["W_T"] + params["b_T"])
-        y = H * T + x * (1 - T)
+        x, work = self._workspace(params, x)
+        np.matmul(x, work.W, out=work.z)  # [z_H | z_T] = x [W_H | W_T] + [b_H | b_T]
+        work.z += work.b
+        H = f(work.z_H, out=work.z_H)
+        T = sigmoid(work.z_T, out=work.z_T)
+        y = np.subtract(1, T, out=work.y)  # y = x · (1 − T) + H · T
+        y *= x
+        y += np.multiply(H, T, out=work.part)
         return y, HighwayCache(x, H, T)
 
     def backward(self, params, cache, dy):
         """Return dx = ∂L/∂x and the parameters' gradients by name, given dy = ∂L/∂y of shape (batch, width)."""
         x, H, T = cache
         _, slope = ACTIVATIONS[self.activation]
-        dz_H = dy * T * slope(H)
-        dz_T = dy * (H - x) * sigmoid_derivative(T)
-        dx = dy * (1 - T) + dz_H @ params["W_H"].T + dz_T @ params["W_T"].T
-        dW_H, db_H = dense_gradients(x, dz_H)
-        dW_T, db_T = dense_gradients(x, dz_T)
-        return dx, {"W_H": dW_H, "W_T": dW_T, "b_H": db_H, "b_T": db_T}
+        dy, work = self._workspace(params, dy)
+        dz_H = np.multiply(dy, T, out=work.dz_H)
+        carry = np.subtract(dy, dz_H, out=work.part)  # dy · (1 − T)
+        dz_H *= slope(H)  # dy · T · f'(z_H)
+        dz_T = np.subtract(H, x, out=work.dz_T)
+        dz_T *= carry
+        dz_T *= T  # dy · (H − x) · T (1 − T)
+        dx = np.matmul(work.dz, work.W.T, out=work.dx)  # dz_H W_Hᵀ + dz_T W_Tᵀ
+        dx += carry
+        np.matmul(x.T, work.dz, out=work.dW)  # [dW_H | dW_T]
+        np.matmul(work.ones, work.dz, out=work.db)
+        return dx, work.gradients
+
+    def workspace(self, width, flat, gradient, batch, scratch=None):
+        """Return a `HighwayWorkspace`; `forward` and `backward` take it as their `params`."""
+        return HighwayWorkspace(width, flat, gradient, batch, scratch)
+
+    def _workspace(self, params, x):
+        """Return `x` and the arrays to write to: those that came with `params`, else new ones."""
+        if isinstance(params, HighwayWorkspace):
+            return x, params
+        width = _checks.width(self, params)
+        x = _checks.batch("x", x, width)
+        numbers = [np.ravel(params[name], order="F") for name in self.shapes(width)]
+        flat = np.concatenate(numbers).astype(np.result_type(x, *numbers), copy=False)
+        return x, self.workspace(width, flat, np.empty_like(flat), len(x))
+
+
+class HighwayWorkspace(dict):
+    """A highway block's parameters by name, and the arrays that its forward and backward pass write to.
+
+    A training run makes one per block and uses it in every step, which saves making large arrays anew.
+    The two layers stand side by side, W = [W_H | W_T], b, z and their gradients likewise: one product serves both.
+    Arrays are in Fortran order, column after column, so that each half is in one piece.
+
+    Parameters
+    ----------
+    width, batch : int
+        Units of the block, and examples that come at once.
+    flat, gradient : arrays of shape (n_parameters,)
+        The block's numbers in the order of `Highway.shapes`, and where to write their gradients.
+    scratch : tuple of arrays, optional
+        `scratch` of another block's workspace, to share what only one block at a time needs.
+    """
+
+    def __init__(self, width, flat, gradient, batch, scratch=None):
+        def new(columns):
+            return np.empty((batch, columns), flat.dtype, order="F")
+
+        self.W, self.b, named = _side_by_side(flat, width)
+        super().__init__(named)
+        self.dW, self.db, self.gradients = _side_by_side(gradient, width)
+        self.z, self.y = new(2 * width), new(width)
+        self.scratch = scratch or (new(2 * width), new(width), new(width), np.ones(batch, flat.dtype))
+        self.dz, self.dx, self.part, self.ones = self.scratch
+        (self.z_H, self.z_T), (self.dz_H, self.dz_T) = _halves(self.z), _halves(self.dz)
+
+
+def _side_by_side(flat, width):
+    """Return [W_H | W_T] and [b_H | b_T] as views of `flat`, and the four halves by name."""
+    W, b = flat[: -2 * width].reshape((width, 2 * width), order="F"), flat[-2 * width :]
+    return W, b, dict(zip(("W_H", "W_T", "b_H", "b_T"), _halves(W) + _halves(b), strict=True))
+
+
+def _halves(array):
+    """Return the left and the right half of `array`, as views."""
+    middle = array.shape[-1] // 2
+    return array[..., :middle], array[..., middle:]
 
 
 class ResidualCache(NamedTuple):

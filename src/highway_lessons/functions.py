@@ -8,27 +8,32 @@ import numpy as np
 from highway_lessons import _checks
 
 
-def sigmoid(z):
+def sigmoid(z, out=None):
     """Logistic sigmoid, 1 / (1 + e^(-z)), without overflow for any finite z.
 
     Parameters
     ----------
     z : array_like of any shape
         Pre-activation; for a gate, the log-odds of its value.
+    out : array of the same shape, optional
+        Where to write the result, also `z` itself.
 
     Returns
     -------
     array of the same shape
-        Values in [0, 1]; float32 stays float32, whole numbers become float64.
+        Values in [0, 1], right to a few units in the last place; float32 stays float32, whole numbers become float64.
+        Below −709 (float32: −88), where e^(-z) is beyond the type, the value is 0.
 
     Raises
     ------
     TypeError
         If `z` is not made of real numbers.
     """
-    z = _checks.floats("z", z)
-    small = np.exp(-np.abs(z))
-    return np.where(z >= 0, 1, small) / (1 + small)
+    if out is None:
+        z = _checks.floats("z", z)
+    with np.errstate(over="ignore"):
+        odds_against = np.exp(np.negative(z, out=out), out=out)
+    return np.reciprocal(np.add(1, odds_against, out=out), out=out)
 
 
 def sigmoid_derivative(value):
@@ -36,9 +41,9 @@ def sigmoid_derivative(value):
     return value * (1 - value)
 
 
-def relu(z):
-    """Rectifier, max(z, 0), elementwise; same shape as `z`."""
-    return np.maximum(z, 0)
+def relu(z, out=None):
+    """Rectifier, max(z, 0), elementwise; same shape as `z`, written to `out` if one is given."""
+    return np.maximum(z, 0, out=out)
 
 
 def relu_derivative(value):
@@ -47,9 +52,9 @@ def relu_derivative(value):
     return (value > 0).astype(value.dtype)
 
 
-def tanh(z):
-    """Hyperbolic tangent, elementwise; same shape as `z`."""
-    return np.tanh(z)
+def tanh(z, out=None):
+    """Hyperbolic tangent, elementwise; same shape as `z`, written to `out` if one is given."""
+    return np.tanh(z, out=out)
 
 
 def tanh_derivative(value):

@@ -20,7 +20,8 @@ class Parameters:
     network : Network
         The network whose shapes to use.
     flat : array of shape (network.n_parameters,)
-        The numbers. Every named array below is a view of it: change one and the other changes.
+        The numbers, matrices column after column. Every named array below is a view of it: change one and the other
+        changes.
 
     Attributes
     ----------
@@ -50,7 +51,7 @@ class Parameters:
             nonlocal start
             named = {}
             for name, shape in shapes.items():
-                named[name] = flat[start : start + math.prod(shape)].reshape(shape)
+                named[name] = flat[start : start + math.prod(shape)].reshape(shape, order="F")
                 start += math.prod(shape)
             return named
 
@@ -72,6 +73,33 @@ class Parameters:
         for layer, arrays in layers.items():
             for name, array in arrays.items():
                 yield f"{layer}.{name}", array
+
+
+class Workspace(Parameters):
+    """The same parameters, with the arrays that a training step writes to: made once, used in every step.
+
+    `Network.forward` and `Network.backward` take it as their `params`. What they return is overwritten by their next
+    call, and the signals dh by one another: of a highway network's, only ∂L/∂h_0 is left.
+
+    Parameters
+    ----------
+    params, gradients : Parameters
+        The numbers, and where to write their gradients.
+    batch : int
+        Examples in a mini-batch.
+    """
+
+    def __init__(self, params, gradients, batch):
+        network = params.network
+        super().__init__(network, params.flat)
+        self.gradients, self.batch = gradients, batch
+        if hasattr(network.block, "workspace") and network.depth:
+            numbers = sum(array.size for array in self.blocks[0].values()) * network.depth
+            stretches = (vector[-numbers:].reshape(network.depth, -1) for vector in (params.flat, gradients.flat))
+            scratch = None
+            for i, (flat, gradient) in enumerate(zip(*stretches, strict=True)):
+                self.blocks[i] = network.block.workspace(network.width, flat, gradient, batch, scratch)
+                scratch = self.blocks[i].scratch
 
 
 class Cache(NamedTuple):
@@ -189,6 +217,8 @@ class Network:
         params = _checks.parameters(self, params)
         f, _ = ACTIVATIONS[self.block.activation]
         x = _checks.finite("x", _checks.batch("x", x, self.n_in), params.flat.dtype)
+        if isinstance(params, Workspace):
+            _checks.shape("x", x, (params.batch, self.n_in))
         h, caches = [f(x @ params.input["W"] + params.input["b"])], []
         for block_params in params.blocks:
             y, cache = self.block.forward(block_params, h[-1])
@@ -226,14 +256,16 @@ class Network:
             )
         _checks.shape("dlogits", dlogits, (len(cache.x), self.n_classes))
         _, slope = ACTIVATIONS[self.block.activation]
-        gradients, dh = self.zeros(params.flat.dtype), [dlogits @ params.head["W"].T]
+        gradients = params.gradients if isinstance(params, Workspace) else self.zeros(params.flat.dtype)
+        dh = [dlogits @ params.head["W"].T]
         gradients.head["W"][:], gradients.head["b"][:] = dense_gradients(cache.h[-1], dlogits)
         for block_params, block_cache, views in zip(
             reversed(params.blocks), reversed(cache.blocks), reversed(gradients.blocks), strict=True
         ):
             dx, grads = self.block.backward(block_params, block_cache, dh[-1])
             _checks.shape("the block's dx", dx, dh[-1].shape)
-            _fill(views, grads)
+            if grads is not getattr(block_params, "gradients", None):
+                _fill(views, grads)
             dh.append(dx)
         dz = dh[-1] * slope(cache.h[0])
         gradients.input["W"][:], gradients.input["b"][:] = dense_gradients(cache.x, dz)

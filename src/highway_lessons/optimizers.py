@@ -1,5 +1,6 @@
 """Optimisers over one flat parameter vector: `start` makes the state, `update` changes the vector in place."""
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -100,24 +101,29 @@ class Adam:
     def start(self, flat):
         """Return the state for a parameter vector of this shape and type."""
         _checks.real(f"epsilon in {flat.dtype}", self.epsilon, float(np.sqrt(np.finfo(flat.dtype).tiny)))
-        return {"step": 0, "mean": np.zeros_like(flat), "square": np.zeros_like(flat), "work": np.empty_like(flat)}
+        return {
+            "step": 0,
+            "sum": np.zeros_like(flat),  # of the gradients, each β₁ times lighter than the next
+            "squares": np.zeros_like(flat),  # the same of their squares, with β₂
+            "work": np.empty_like(flat),
+        }
 
     def update(self, flat, gradient, state):
         """Take one step: change `flat`, of shape (n_parameters,), and `state` in place."""
         state["step"] += 1
-        mean, square, work = state["mean"], state["square"], state["work"]
-        np.subtract(gradient, mean, out=work)
-        work *= 1 - self.beta1
-        mean += work
-        np.square(gradient, out=work)
-        work -= square
-        work *= 1 - self.beta2
-        square += work
-        np.divide(square, 1 - self.beta2 ** state["step"], out=work)
-        np.sqrt(work, out=work)
-        work += self.epsilon
-        np.divide(mean, work, out=work)
-        work *= self.learning_rate / (1 - self.beta1 ** state["step"])
+        summed, squares, work = state["sum"], state["squares"], state["work"]
+        summed *= self.beta1
+        summed += gradient
+        squares *= self.beta2
+        squares += np.square(gradient, out=work)
+
+        # A mean is a sum divided by the sum of its weights, 1 + β + … + β^(step − 1): that is the bias correction.
+        weight1 = (1 - self.beta1 ** state["step"]) / (1 - self.beta1)
+        weight2 = (1 - self.beta2 ** state["step"]) / (1 - self.beta2)
+        np.sqrt(squares, out=work)
+        work += self.epsilon * math.sqrt(weight2)
+        np.divide(summed, work, out=work)
+        work *= self.learning_rate / weight1 * math.sqrt(weight2)
         flat -= work
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from highway_lessons import _checks
 from highway_lessons.datasets import Data
 from highway_lessons.functions import cross_entropy
-from highway_lessons.network import Parameters
+from highway_lessons.network import Parameters, Workspace
 from highway_lessons.optimizers import Adam
 
 
@@ -108,17 +108,21 @@ def fit(
         time.perf_counter(),
     )
     total = epochs * -(-len(x) // batch_size)
+    gradients, workspaces = network.zeros(params.flat.dtype), {}  # a workspace for each size of mini-batch
     try:
         for epoch in range(1, epochs + 1):
             summed_loss, correct, order = 0.0, 0, rng.permutation(len(x))
             for batch in np.split(order, range(batch_size, len(x), batch_size)):
                 if stop is not None and stop():
                     return Fit(params, history, f"Stopped on request in epoch {epoch}, after {done} updates.")
-                logits, cache = network.forward(params, x[batch])
+                if len(batch) not in workspaces:
+                    workspaces[len(batch)] = Workspace(params, gradients, len(batch))
+                work = workspaces[len(batch)]
+                logits, cache = network.forward(work, x[batch])
                 loss, dlogits = cross_entropy(logits, labels[batch])
                 if not np.isfinite(loss):
                     return Fit(params, history, _diverged("loss", loss, f"at update {done + 1}", epoch))
-                gradients, _ = network.backward(params, cache, dlogits)
+                network.backward(work, cache, dlogits)
                 optimiser.update(params.flat, gradients.flat, state)
                 summed_loss += loss * len(batch)
                 correct += int((logits.argmax(axis=1) == labels[batch]).sum())
