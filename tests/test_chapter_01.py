@@ -3,8 +3,12 @@
 The cells run here, in one namespace, as a reader would run them: the tests use the chapter's functions, not copies.
 """
 
+import ast
+import inspect
 import re
+import textwrap
 
+import nbformat
 import numpy as np
 import pytest
 import reading
@@ -149,6 +153,19 @@ def test_no_number_of_the_text_is_unchecked(names):
 )
 def test_cells_print_what_the_text_says(run, cell, line):
     assert line in run[1][cell]
+
+
+def test_the_source_of_the_layer_reads_as_the_text_says():
+    cells = {cell.id: cell.source for cell in nbformat.read(CHAPTER, as_version=4).cells}
+    text = cells["source-text"] + cells["source-see"]
+    source = textwrap.dedent(inspect.getsource(Highway.forward))
+    assert [code for code in re.findall(r"`([^`]+)`", text) if code not in source] == []
+    lines = [ast.unparse(line) for line in ast.parse(source).body[0].body]
+    product = next(i for i, line in enumerate(lines) if line.startswith("np.matmul"))
+    starts = [line.split()[0] for line in lines[product + 1 :]]
+    assert starts == ["work.z", "H", "T", "y", "y", "y", "return"]  # "two lines turn them into H and T", "three lines"
+    # "first 1 − T, then times x, then plus H · T"
+    assert re.search(r"1, T.*\n.*\*= x\n.*\+= .*H, T", "\n".join(lines[product + 4 :]))
 
 
 # Sliders

@@ -3,8 +3,10 @@
 The cells run here, in one namespace, as a reader would run them: the tests use the chapter's functions, not copies.
 """
 
+import ast
 import inspect
 import re
+import textwrap
 
 import numpy as np
 import pytest
@@ -142,11 +144,41 @@ def test_cells_print_what_the_text_says(chapter, cell, line):
     assert line in chapter.printed[cell]
 
 
-def test_each_line_of_code_beside_the_mathematics_is_in_the_package():
-    rows = re.findall(r"^\| \$.*\$ \| `(.+)` \|$", TEXT, re.MULTILINE)
-    source = [line.strip() for line in inspect.getsource(Highway.backward).splitlines()]
-    assert len(rows) == 5
-    assert [line for line in source if line in rows] == rows  # all of them, in this order
+# The table of mathematics beside code
+
+ROWS = re.findall(r"^\| \$.*\$ \| `(.+)` \|$", TEXT, re.MULTILINE)
+
+
+def test_the_table_has_each_line_that_computes_and_no_other():
+    _, *lines, last = ast.parse(textwrap.dedent(inspect.getsource(Highway.backward))).body[0].body  # _: the docstring
+    fetch, compute = lines[:3], lines[3:]
+    assert all(isinstance(line.targets[0], ast.Tuple) for line in fetch)  # "the first three lines fetch"
+    assert not re.search(r"np\.| [-+*/@]", "\n".join(map(ast.unparse, fetch)))  # and compute nothing
+    assert isinstance(last, ast.Return)
+    assert [ast.unparse(line) for line in compute] == ROWS  # without the comments
+    assert len(ROWS) == 10  # "the other ten compute"
+
+
+def test_each_line_of_the_table_computes_the_mathematics_beside_it():
+    """The left column, written out, against what the lines of the right column leave behind, one after the other."""
+    rng, block = np.random.default_rng(0), Highway(-1.0, "tanh")
+    x, dy = rng.normal(size=(2, 4, 3))
+    params = block.initialise(rng, width=3)
+    _, (_, H, T) = block.forward(params, x)
+    work = block._workspace(params, x)[1]
+    dz_H, dz_T = dy * T * (1 - H**2), dy * (H - x) * T * (1 - T)
+    through_weights = dz_H @ params["W_H"].T + dz_T @ params["W_T"].T
+    mathematics = [
+        dy * T, dy * (1 - T), dz_H,
+        H - x, dy * (H - x) * (1 - T), dz_T,
+        through_weights, dy * (1 - T) + through_weights,
+        np.hstack([x.T @ dz_H, x.T @ dz_T]), np.hstack([dz_H.sum(axis=0), dz_T.sum(axis=0)]),
+    ]  # fmt: skip
+    names = {"np": np, "work": work, "x": x, "H": H, "T": T, "dy": dy, "slope": lambda value: 1 - value**2}
+    for line, result in zip(ROWS, mathematics, strict=True):
+        exec(line, names)
+        written = re.match(r"(\w+) \*?\+?= ", line) or re.search(r"out=([\w.]+)", line)
+        np.testing.assert_allclose(eval(written[1], names), result, rtol=1e-12, atol=1e-15, err_msg=line)
 
 
 def test_the_first_unit_is_that_of_chapter_1(names):
