@@ -27,7 +27,7 @@ export OMP_NUM_THREADS ?= 1
 PORT ?= 8000
 NOTEBOOKS := book/*.ipynb book/chapters/*.ipynb book/appendix/*.ipynb
 
-.PHONY: help book serve lab test check tidy picture clean
+.PHONY: help book serve lab test check tidy picture bench clean
 
 help:  ## list these commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile
@@ -57,6 +57,10 @@ tidy: $(READY)  ## take outputs and JupyterLab's own marks out of the notebooks,
 
 picture: $(BUILT)  ## take the README's picture anew from the built book
 	HIGHWAY_LESSONS_PICTURE=1 $(BIN)/python -m pytest -q tests/test_pages.py -k picture
+
+bench: $(READY)  ## time the engine beside PyTorch, JAX and others, and the book (20 minutes; BENCH=… adds options)
+	$(PIP) --quiet --requirement benchmarks/requirements.txt
+	$(BIN)/python benchmarks/bench.py $(BENCH)
 
 clean:  ## remove what was built, and caches; keep .venv
 	rm -rf book/_build build dist .pytest_cache .ruff_cache .hypothesis

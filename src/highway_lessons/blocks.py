@@ -13,6 +13,7 @@ A cache holds the arrays themselves, not copies: write to neither x nor y before
 NaN and infinity pass through a block, since a diverging network makes them; `Network.forward` refuses them in data.
 """
 
+import functools
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -85,6 +86,25 @@ class HighwayCache(NamedTuple):
     T: np.ndarray
 
 
+def _with_workspace(one_pass):
+    """Let a pass of `Highway` take parameters by name, too: they are checked, and get new arrays to write to."""
+
+    @functools.wraps(one_pass)
+    def checked(self, params, *rest):
+        if isinstance(params, HighwayWorkspace):
+            return one_pass(self, params, *rest)
+        width = _checks.width(self, params)
+        *cache, batch = rest
+        batch = _checks.batch("x" if not cache else "dy", batch, width)
+        numbers = [np.ravel(params[name], order="F") for name in self.shapes(width)]
+        flat = np.concatenate(numbers).astype(np.result_type(batch, *numbers), copy=False)
+        work = self.workspace(width, flat, np.empty_like(flat), len(batch))
+        with np.errstate(over="ignore"):  # see `sigmoid`
+            return one_pass(self, work, *cache, batch)
+
+    return checked
+
+
 @dataclass(frozen=True)
 class Highway:
     """A highway block, y = H(x) · T(x) + x · (1 − T(x)), unit by unit.
@@ -124,10 +144,10 @@ class Highway:
         W_T, _ = initialiser(rng, width, width)
         return {"W_H": W_H, "W_T": W_T, "b_H": b_H, "b_T": np.full(width, self.gate_bias)}
 
-    def forward(self, params, x):
+    @_with_workspace
+    def forward(self, work, x):
         """Return y, of shape (batch, width), and the cache."""
         f, _ = ACTIVATIONS[self.activation]
-        x, work = self._workspace(params, x)
         np.matmul(x, work.W, out=work.z)  # [z_H | z_T] = x [W_H | W_T] + [b_H | b_T]
         work.z += work.b
         H = f(work.z_H, out=work.z_H)
@@ -137,11 +157,11 @@ class Highway:
         y += np.multiply(H, T, out=work.part)
         return y, HighwayCache(x, H, T)
 
-    def backward(self, params, cache, dy):
+    @_with_workspace
+    def backward(self, work, cache, dy):
         """Return dx = ∂L/∂x and the parameters' gradients by name, given dy = ∂L/∂y of shape (batch, width)."""
         x, H, T = cache
         _, slope = ACTIVATIONS[self.activation]
-        dy, work = self._workspace(params, dy)
         dz_H = np.multiply(dy, T, out=work.dz_H)
         carry = np.subtract(dy, dz_H, out=work.part)  # dy · (1 − T)
         dz_H *= slope(H)  # dy · T · f'(z_H)
@@ -157,16 +177,6 @@ class Highway:
     def workspace(self, width, flat, gradient, batch, scratch=None):
         """Return a `HighwayWorkspace`; `forward` and `backward` take it as their `params`."""
         return HighwayWorkspace(width, flat, gradient, batch, scratch)
-
-    def _workspace(self, params, x):
-        """Return `x` and the arrays to write to: those that came with `params`, else new ones."""
-        if isinstance(params, HighwayWorkspace):
-            return x, params
-        width = _checks.width(self, params)
-        x = _checks.batch("x", x, width)
-        numbers = [np.ravel(params[name], order="F") for name in self.shapes(width)]
-        flat = np.concatenate(numbers).astype(np.result_type(x, *numbers), copy=False)
-        return x, self.workspace(width, flat, np.empty_like(flat), len(x))
 
 
 class HighwayWorkspace(dict):

@@ -30,9 +30,9 @@ def sigmoid(z, out=None):
         If `z` is not made of real numbers.
     """
     if out is None:
-        z = _checks.floats("z", z)
-    with np.errstate(over="ignore"):
-        odds_against = np.exp(np.negative(z, out=out), out=out)
+        with np.errstate(over="ignore"):
+            return 1 / (1 + np.exp(-_checks.floats("z", z)))
+    odds_against = np.exp(np.negative(z, out=out), out=out)
     return np.reciprocal(np.add(1, odds_against, out=out), out=out)
 
 

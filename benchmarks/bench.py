@@ -1,0 +1,197 @@
+"""Time the course's engine beside others that do the same job, and what a reader waits for. Run it by `make bench`.
+
+Each contestant trains in a process of its own, with one thread, on one processor; they take turns, several rounds, and
+medians count. On a busy machine seconds move by a third, ratios by less. All results go to results.json.
+"""
+
+import argparse
+import importlib.metadata
+import json
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+from statistics import median
+
+from tqdm import tqdm
+
+from book import BUDGETS, time_book
+
+HERE = Path(__file__).parent
+CONTESTANTS = {  # name: (script, title)
+    "ours": ("contestants/ours.py", "ours: highway_lessons.fit, float32"),
+    "listing": ("contestants/listing.py", "a plain NumPy listing, float64"),
+    "torch": ("contestants/torch_eager.py", "PyTorch, eager"),
+    "torch_compiled": ("contestants/torch_compiled.py", "PyTorch, compiled"),
+    "jax": ("contestants/jax_scan.py", "JAX, jitted, a scan over blocks"),
+    "ceiling": ("contestants/ceiling.py", "ceiling: the matrix products alone"),
+}
+ONE_THREAD = {
+    **dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"),
+    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
+}
+PINNED = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")  # where they are set, they choose a slower kernel
+
+
+def run_alone(script, **variables):
+    """Run a Python script with one thread on one processor; return what its last line says, or None if it fails."""
+    environment = {key: value for key, value in os.environ.items() if key not in PINNED} | ONE_THREAD | variables
+    keep = on_one_processor if hasattr(os, "sched_setaffinity") else None  # Linux has it
+    done = subprocess.run(
+        [sys.executable, HERE / script], env=environment, capture_output=True, text=True, preexec_fn=keep
+    )
+    if done.returncode:
+        tqdm.write(f"{script} failed: {(done.stderr.strip() or 'no message').splitlines()[-1]}")
+        return None
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def on_one_processor():
+    """Keep this process to one processor, so that a library's own pool of threads cannot use a second one."""
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+
+
+def race(names, rounds, epochs):
+    """Run the contestants in turn and return each one's records, without those of runs that failed."""
+    records = {name: [] for name in names}
+    with tqdm(total=rounds * len(names)) as bar:
+        for _ in range(rounds):
+            for name in names:
+                bar.set_description(name)
+                record = run_alone(CONTESTANTS[name][0], BENCH_EPOCHS=str(epochs))
+                records[name] += [record] if record else []
+                bar.update()
+    return records
+
+
+def summary(records, epochs):
+    """Return the medians by quantity and contestant; None for a contestant that always failed."""
+
+    def medians(value):
+        return {name: median(map(value, runs)) if runs else None for name, runs in records.items()}
+
+    ours = [run["seconds"] for run in records.get("ours", [])]  # a ratio compares runs of the same round
+    return {
+        "seconds": medians(lambda run: run["seconds"]),
+        "times_ours": {
+            name: median(run["seconds"] / mine for run, mine in zip(runs, ours, strict=False))
+            for name, runs in records.items()
+            if runs and ours
+        },
+        "range": {
+            name: [pick(run["seconds"] for run in runs) for pick in (min, max)]
+            for name, runs in records.items()
+            if runs
+        },
+        "start": medians(lambda run: run["start"]),
+        "first_epoch": medians(lambda run: run["first_epoch"]),
+        "cold": medians(lambda run: run["start"] + run["first_epoch"] + run["seconds"] * (epochs - 1) / epochs),
+        "processors": medians(lambda run: run["processors"]),
+        "megabytes": medians(lambda run: run["megabytes"]),
+        "test_accuracy": medians(lambda run: run["test_accuracy"]),
+    }
+
+
+def print_race(medians, rounds, epochs):
+    """Print the contestants, one row each: seconds, ratios and what else was measured."""
+    print(
+        f"\n50 highway blocks of width 64 on the digits, {epochs} epochs, one thread each; medians of {rounds} rounds."
+    )
+    print("seconds: trained in a warm process, compilation left out. cold: start of the process and imports, first")
+    print("epoch with any compilation, and the rest of the epochs.\n")
+    columns = {"seconds": 8, "/ ours": 8, "start": 8, "1st ep.": 8, "cold": 8, "MB": 6, "CPUs": 6, "test %": 8}
+    print(" " * 36 + "".join(f"{title:>{width}s}" for title, width in columns.items()))
+    for name, seconds in medians["seconds"].items():
+        if seconds is None:
+            print(f"{CONTESTANTS[name][1]:36s}{'failed':>8s}")
+            continue
+        ratio = medians["times_ours"].get(name, float("nan"))
+        row = [medians[key][name] for key in ("start", "first_epoch", "cold")]
+        accuracy = "" if name == "ceiling" else f"{100 * medians['test_accuracy'][name]:8.1f}"
+        print(
+            f"{CONTESTANTS[name][1]:36s}{seconds:8.2f}{ratio:8.2f}" + "".join(f"{value:8.2f}" for value in row),
+            f"{medians['megabytes'][name]:5.0f}{medians['processors'][name]:6.2f}{accuracy}",
+        )
+    aims = {"torch": (2.5, "PyTorch, eager"), "listing": (2.5, "the listing"), "jax": (0.8, "JAX, once compiled")}
+    for name, (aim, title) in aims.items():
+        if name in medians["times_ours"]:
+            print(f"{medians['times_ours'][name]:.2f} times the speed of {title} (aim: {aim})")
+    cold, ceiling = medians["cold"], medians["times_ours"].get("ceiling")
+    if cold.get("jax") and cold.get("ours"):
+        print(f"{cold['jax'] / cold['ours']:.2f} times the speed of JAX from a cold process (aim: 1)")
+    if ceiling:
+        print(f"{1 / ceiling:.2f} times the seconds of the matrix products alone (aim: at most 2.8)")
+
+
+def print_growth(growth):
+    """Print how time and memory grow with depth, and what a slider's grid costs."""
+    print("\nOne forward and backward pass, float32, batch 64, by depth:")
+    print("   ".join(f"{depth}: {1000 * seconds:.2f} ms" for depth, seconds in growth["seconds_by_depth"].items()))
+    print(f"Seconds grow like depth^{growth['exponent']:.2f} (aim: 1).")
+    print(f"A training step of depth 1000 adds {growth['megabytes_at_depth_1000']:.0f} MB at its peak.")
+    point = growth["seconds_per_grid_point"]
+    print(f"A point of chapter 3's first slider (3 networks, 10 seeds, depths 1 to 100): {point:.2f} s on average.")
+
+
+def print_book(seconds):
+    """Print how long `make book` took, beside what we allow."""
+    print("\nmake book, after installation:")
+    for name, value in seconds.items():
+        print(f"  {name:20s} {value:6.1f} s  (at most {BUDGETS[name]} s)")
+
+
+def surroundings(records):
+    """Return versions, processor and BLAS kernel."""
+    packages = ("highway-lessons", "numpy", "torch", "jax", "jaxlib")
+    versions = {}
+    for package in packages:
+        try:
+            versions[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            versions[package] = None
+    return {
+        "versions": versions | {"python": platform.python_version()},
+        "processor": processor(),
+        "blas_kernel": sorted({kernel for runs in records.values() for run in runs for kernel in run["kernel"]}),
+        "unset": [name for name in PINNED if name in os.environ],
+    }
+
+
+def processor():
+    """Return the processor's name, as far as the system tells it."""
+    information = Path("/proc/cpuinfo")
+    if information.exists():
+        for line in information.read_text().splitlines():
+            if line.startswith("model name"):
+                return f"{line.split(':', 1)[1].strip()}, {os.cpu_count()} processors"
+    return f"{platform.processor() or platform.machine()}, {os.cpu_count()} processors"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=5, help="how often each contestant runs (default 5)")
+    parser.add_argument("--epochs", type=int, default=30, help="epochs of the job (default 30)")
+    parser.add_argument("--contestants", nargs="*", default=list(CONTESTANTS), choices=list(CONTESTANTS))
+    parser.add_argument("--no-book", action="store_true", help="do not time `make book`")
+    parser.add_argument("--results", type=Path, default=HERE / "results.json", help="where to write the results")
+    arguments = parser.parse_args()
+
+    records = race(arguments.contestants, arguments.rounds, arguments.epochs)
+    results = summary(records, arguments.epochs)
+    print_race(results, arguments.rounds, arguments.epochs)
+    results |= {"rounds": arguments.rounds, "epochs": arguments.epochs} | surroundings(records)
+    print(f"\n{results['processor']}; OpenBLAS kernel {', '.join(results['blas_kernel']) or 'unknown'}", end="")
+    print(f" ({' and '.join(results['unset'])} unset for the runs)" if results["unset"] else "")
+    results["growth"] = run_alone("growth.py")
+    if results["growth"]:
+        print_growth(results["growth"])
+    if not arguments.no_book:
+        results["book"] = time_book()
+        print_book(results["book"])
+    arguments.results.write_text(json.dumps(results, indent=1) + "\n")
+    print(f"\nWritten to {arguments.results}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,166 @@
+"""The benchmark: every contestant does the same job, and what is written down holds what we promise."""
+
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import ROOT
+
+from highway_lessons import Adam, Data, Highway, Network, digits, fit
+
+FOLDER = ROOT / "benchmarks"
+RESULTS = json.loads((FOLDER / "results.json").read_text(encoding="utf8"))
+
+
+@pytest.fixture
+def load(monkeypatch):
+    """Import one of the benchmark's scripts, without running it."""
+    monkeypatch.syspath_prepend(str(FOLDER))
+    monkeypatch.syspath_prepend(str(FOLDER / "contestants"))
+
+    def module(path):
+        spec = importlib.util.spec_from_file_location(f"benchmark_{Path(path).stem}", FOLDER / path)
+        loaded = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(loaded)
+        return loaded
+
+    return module
+
+
+# What is written down
+
+
+def test_results_name_every_contestant_and_where_they_ran(load):
+    contestants = set(load("bench.py").CONTESTANTS)
+    assert set(RESULTS["seconds"]) == contestants == {"ours", "listing", "torch", "torch_compiled", "jax", "ceiling"}
+    assert (RESULTS["epochs"], RESULTS["rounds"] >= 3) == (30, True)
+    assert all(RESULTS["versions"].values())
+    assert RESULTS["processor"]
+    assert RESULTS["blas_kernel"]
+    assert set(RESULTS["book"]) == set(load("book.py").BUDGETS)
+
+
+def test_results_keep_what_we_promise(load):
+    """Ratios of one run on one machine; the seconds themselves are that machine's."""
+    ratio = RESULTS["times_ours"]
+    assert ratio["torch"] >= 2.5
+    assert ratio["listing"] >= 2.5
+    assert ratio["jax"] >= 0.8
+    assert 1 / ratio["ceiling"] <= 2.8
+    assert RESULTS["cold"]["ours"] < RESULTS["cold"]["jax"]
+    for name, seconds in RESULTS["book"].items():
+        assert seconds <= load("book.py").BUDGETS[name]
+    assert 0.8 < RESULTS["growth"]["exponent"] < 1.2
+
+
+def test_every_contestant_has_learned_and_used_one_processor():
+    for name, accuracy in RESULTS["test_accuracy"].items():
+        assert accuracy > 0.85 or name == "ceiling"
+        assert RESULTS["processors"][name] < 1.05
+
+
+# The job
+
+
+def test_an_epoch_is_20_batches_and_the_last_one_is_short(load):
+    batches = load("contestants/job.py").batches(1257, np.random.default_rng(0))
+    assert [len(batch) for batch in batches] == [64] * 19 + [41]
+    assert sorted(np.concatenate(batches)) == list(range(1257))
+
+
+def test_the_listing_computes_what_we_compute(load):
+    """Two programs with nothing in common but the job: the same logits after an epoch, in float64."""
+    data = digits()
+    network = Network(Highway(-2.0), 50, 64)
+    run = fit(network, Data(data.x_train, data.y_train), optimiser=Adam(1e-3), epochs=1)
+    logits, _ = network.forward(run.params, data.x_test)
+    ours = np.exp(logits - logits.max(axis=1, keepdims=True))
+    listing = load("contestants/listing.py").train(1, data)
+    np.testing.assert_allclose(listing, ours / ours.sum(axis=1, keepdims=True), rtol=1e-6)
+
+
+def test_torch_computes_the_same_network(load):
+    """The module's layers in the listing's numbers give the listing's probabilities."""
+    import torch
+
+    listing, contestant = load("contestants/listing.py"), load("contestants/torch_eager.py")
+    p = listing.initialise(np.random.default_rng(0))
+    x = digits().x_test[:5]
+    model = contestant.network().double()
+    linear = [layer for layer in model.modules() if isinstance(layer, torch.nn.Linear)]
+    names = ["in", *[f"{kind}{i}" for i in range(50) for kind in ("H", "T")], "out"]
+    with torch.no_grad():
+        for layer, name in zip(linear, names, strict=True):
+            layer.weight.copy_(torch.from_numpy(p[f"W_{name}"].T))
+            layer.bias.copy_(torch.from_numpy(p[f"b_{name}"]))
+        probabilities = torch.softmax(model(torch.from_numpy(x)), dim=1).numpy()
+    np.testing.assert_allclose(probabilities, listing.forward(p, x)[0], rtol=1e-9)
+
+
+@pytest.mark.parametrize("script", ["ours", "listing", "torch_eager", "ceiling"])
+def test_a_contestant_runs_alone_and_reports(script):
+    environment = os.environ | {"BENCH_EPOCHS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    command = [sys.executable, str(FOLDER / "contestants" / f"{script}.py")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    record = json.loads(done.stdout)
+    assert record["seconds"] > 0
+    assert record["first_epoch"] > 0
+    assert record["kernel"]
+
+
+def test_a_contestant_that_fails_is_named_and_the_others_count(load, capsys, tmp_path):
+    bench = load("bench.py")
+    broken = tmp_path / "broken.py"
+    broken.write_text("raise RuntimeError('no compiler')")
+    bench.CONTESTANTS = {"ours": bench.CONTESTANTS["ceiling"], "torch": (str(broken), "a broken one")}
+    records = bench.race(list(bench.CONTESTANTS), rounds=1, epochs=1)
+    results = bench.summary(records, epochs=1)
+    bench.print_race(results, rounds=1, epochs=1)
+    printed = capsys.readouterr().out
+    assert "RuntimeError: no compiler" in printed
+    assert re.search(r"a broken one\s+failed", printed)
+    assert results["seconds"]["torch"] is None
+    assert results["seconds"]["ours"] > 0
+
+
+def test_pinned_kernels_are_unset_for_the_runs(load, tmp_path, monkeypatch):
+    bench = load("bench.py")
+    script = tmp_path / "show.py"
+    script.write_text("import json, os; print(json.dumps(dict(os.environ)))")
+    for name in bench.PINNED:
+        monkeypatch.setenv(name, "Prescott")
+    seen = bench.run_alone(script)
+    assert not set(bench.PINNED) & set(seen)
+    assert seen["OMP_NUM_THREADS"] == seen["OPENBLAS_NUM_THREADS"] == seen["MKL_NUM_THREADS"] == "1"
+    assert bench.surroundings({})["unset"] == list(bench.PINNED)
+
+
+# Growth
+
+
+def test_time_grows_linearly_with_depth(load):
+    growth = load("growth.py")
+    seconds = growth.seconds_by_depth(depths=(20, 50, 100), repeats=15)
+    assert 0.6 < growth.exponent(seconds) < 1.4
+    assert growth.exponent({10: 1.0, 100: 100.0}) == pytest.approx(2)
+
+
+def test_memory_grows_linearly_with_depth(load):
+    growth = load("growth.py")
+    assert growth.megabytes(200) / growth.megabytes(100) == pytest.approx(2, rel=0.1)
+
+
+def test_one_chapter_is_changed_in_its_code_and_nothing_else(load):
+    book = load("book.py")
+    original = book.CHAPTER.read_text(encoding="utf8")
+    before, after = json.loads(original), json.loads(book.changed(original))
+    differing = [i for i, (a, b) in enumerate(zip(before["cells"], after["cells"], strict=True)) if a != b]
+    assert len(differing) == 1
+    assert after["cells"][differing[0]]["cell_type"] == "code"
+    assert "".join(after["cells"][differing[0]]["source"]).endswith("\n# changed")
