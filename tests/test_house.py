@@ -20,7 +20,10 @@ PINS = {
     if (text := line.split("  #")[0].strip()) and not text.startswith("#")
     for requirement in [Requirement(text)]
 }
-HEAVY = ("torch", "matplotlib", "tqdm", "sklearn", "anywidget", "ipywidgets", "IPython", "joblib")
+HEAVY = (
+    "torch", "matplotlib", "tqdm", "sklearn", "anywidget", "ipywidgets", "IPython", "joblib", "threadpoolctl", "dask",
+    "distributed",
+)  # fmt: skip
 
 
 def run(*command, **options):

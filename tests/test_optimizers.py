@@ -60,6 +60,30 @@ def test_adam_one_number_at_a_time(seed, dtype, learning_rate, beta1, beta2, eps
             )
 
 
+@pytest.mark.parametrize("updates", [1, 4, 50])
+def test_adam_with_a_learning_rate_that_falls_along_half_a_cosine(updates):
+    """With a constant gradient and a tiny epsilon, each step of Adam is the learning rate itself."""
+    steps = -np.diff(run(Adam(0.1, epsilon=1e-30, cosine_decay=updates), [0.0], np.ones((updates + 3, 1))).ravel())
+    rates = [0.1 * (1 + math.cos(math.pi * t / updates)) / 2 for t in range(updates)]
+    np.testing.assert_allclose(steps, [*rates, 0, 0, 0][1:], rtol=1e-9, atol=1e-15)
+
+
+def test_adam_cosine_against_pytorch():
+    import torch
+
+    rng = np.random.default_rng(0)
+    start, gradients = rng.normal(size=5), rng.normal(size=(30, 5))
+    ours = run(Adam(0.03, cosine_decay=25), start, gradients[:25])
+    parameter = torch.nn.Parameter(torch.tensor(start))
+    adam = torch.optim.Adam([parameter], lr=0.03)
+    cosine = torch.optim.lr_scheduler.CosineAnnealingLR(adam, T_max=25)
+    for step, gradient in enumerate(gradients[:25]):
+        parameter.grad = torch.tensor(gradient)
+        adam.step()
+        cosine.step()
+        np.testing.assert_allclose(ours[step], parameter.detach().numpy(), rtol=1e-9)
+
+
 def test_sgd_by_hand():
     """Two steps with gradient 1, rate 0.1, momentum 0.5: 0.1, then 0.15; with Nesterov 0.15, then 0.175."""
     ones = np.ones((2, 1))

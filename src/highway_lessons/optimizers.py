@@ -78,16 +78,19 @@ class Adam:
     epsilon : float
         Added to the root of the second moment, in the gradient's own unit: gradients far below it stand still.
         At least 1.5e-154 in float64 and 1.1e-19 in float32: the square of a smaller gradient is 0 there.
+    cosine_decay : int, optional
+        Updates in which the learning rate falls to 0 along half a cosine; where it is None, the rate stays.
 
     References
     ----------
-    Kingma and Ba (2015), arXiv 1412.6980.
+    Kingma and Ba (2015), arXiv 1412.6980. The cosine: Loshchilov and Hutter (2017), arXiv 1608.03983, without restarts.
     """
 
     learning_rate: float = 1e-3
     beta1: float = 0.9
     beta2: float = 0.999
     epsilon: float = 1e-8
+    cosine_decay: int | None = None
 
     def __post_init__(self):
         _checks.keep(
@@ -97,6 +100,8 @@ class Adam:
             beta2=_checks.real("beta2", self.beta2, 0, below=1),
             epsilon=_checks.real("epsilon", self.epsilon, above=0),
         )
+        if self.cosine_decay is not None:
+            _checks.keep(self, cosine_decay=_checks.integer("cosine_decay", self.cosine_decay, 1))
 
     def start(self, flat):
         """Return the state for a parameter vector of this shape and type."""
@@ -123,8 +128,15 @@ class Adam:
         np.sqrt(squares, out=work)
         work += self.epsilon * math.sqrt(weight2)
         np.divide(summed, work, out=work)
-        work *= self.learning_rate / weight1 * math.sqrt(weight2)
+        work *= self._rate(state["step"]) / weight1 * math.sqrt(weight2)
         flat -= work
+
+    def _rate(self, step):
+        """Return the learning rate of update number `step`, counted from 1."""
+        if self.cosine_decay is None:
+            return self.learning_rate
+        done = min((step - 1) / self.cosine_decay, 1)
+        return self.learning_rate * (1 + math.cos(math.pi * done)) / 2
 
 
 @dataclass(frozen=True)

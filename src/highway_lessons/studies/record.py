@@ -1,0 +1,160 @@
+"""A study's record: a text file that grows by one line, in JSON, for every finished point.
+
+The first line is the study's definition. A line "versions" says what the points below it were measured with. A line
+counts once its line break is on disk, so a run that is killed leaves at most one half line, at the end; the next run
+cuts it off.
+"""
+
+import contextlib
+import json
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from highway_lessons.studies.study import StudyError
+
+RECORDS = Path(__file__).with_name("records")
+
+
+class RecordError(StudyError):
+    """A record that cannot be used, and why."""
+
+
+class Contents(NamedTuple):
+    """What a record holds.
+
+    lines maps a point's key to its line, settings and results together; versions lists what they were measured with;
+    size counts the bytes of whole lines: what lies behind them is a half line.
+    """
+
+    lines: dict
+    versions: list
+    size: int
+
+
+def path(study, folder=RECORDS):
+    """Return the path of a study's record, whether it exists or not."""
+    return Path(folder) / f"{study.name}.jsonl"
+
+
+def read(study, folder=RECORDS):
+    """Read what is recorded of a study.
+
+    Returns
+    -------
+    Contents
+        Empty if there is no record.
+
+    Raises
+    ------
+    RecordError
+        If the record does not fit the study as it is defined today, or a line cannot be read.
+    """
+    file = path(study, folder)
+    return _parse(study, file, file.read_bytes() if file.exists() else b"")
+
+
+class Writer:
+    """A record that is open for one run; `contents` is what it held before."""
+
+    def __init__(self, study, file, descriptor):
+        self.study, self.descriptor = study, descriptor
+        self.contents = _parse(study, file, file.read_bytes())
+        os.ftruncate(descriptor, self.contents.size)
+        self.versions = (self.contents.versions or [None])[-1]
+        if not self.contents.size:
+            self._append(study.definition())
+
+    def add(self, point, result, versions):
+        """Put a finished point on disk; when this returns, it is there."""
+        if versions != self.versions:
+            self._append({"versions": versions})
+            self.versions = versions
+        self._append(point | result)
+
+    def _append(self, content):
+        line = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n"
+        rest = line.encode()
+        while rest:
+            rest = rest[os.write(self.descriptor, rest) :]
+        os.fsync(self.descriptor)
+
+
+@contextlib.contextmanager
+def writer(study, folder=RECORDS):
+    """Open a study's record for one run, and let no other run write to it meanwhile.
+
+    Yields
+    ------
+    Writer
+
+    Raises
+    ------
+    RecordError
+        If another run holds the record, or it does not fit the study.
+    """
+    import fcntl
+
+    file = path(study, folder)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)  # not inherited by worker processes
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the system lets go when the process ends
+        except BlockingIOError:
+            raise RecordError(
+                f"Another run of the study {study.name} holds {file}; wait until it ends, or stop it."
+            ) from None
+        yield Writer(study, file, descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _parse(study, file, content):
+    """Read the whole lines of a record and hold them against the study."""
+    size = content.rfind(b"\n") + 1
+    lines, versions = {}, []
+    known = {study.key(point) for point in study.points()} if size else set()
+
+    def refuse(why):
+        advice = "move it away or delete it, and the next run measures anew"
+        return RecordError(f"The record {file} does not fit today's study {study.name}: {why}; {advice}.")
+
+    for number, text in enumerate(content[:size].split(b"\n")[:-1], start=1):
+        try:
+            line = json.loads(text)
+        except ValueError as error:  # JSON and UTF-8 errors are ValueErrors
+            raise refuse(f"line {number} cannot be read ({error})") from error
+        if not isinstance(line, dict):
+            raise refuse(f"line {number} is no dictionary")
+        if number == 1:
+            if difference := _difference(line, study.definition()):
+                raise refuse(difference)
+        elif "versions" in line:
+            versions.append(line["versions"])
+        elif not set(study.axes) <= set(line):
+            raise refuse(f"line {number} lacks {', '.join(axis for axis in study.axes if axis not in line)}")
+        else:
+            key = study.key(line)
+            if key not in known:
+                raise refuse(f"line {number} has {study.words(key)}, which is no point of its grid")
+            if key in lines:
+                raise refuse(f"line {number} has {study.words(key)} for the second time")
+            lines[key] = line
+    return Contents(lines, versions, size)
+
+
+def _difference(recorded, today):
+    """Say in words where two definitions differ first, or return None."""
+    today = json.loads(json.dumps(today))  # tuples become lists, as in the record
+    for name in today:
+        if name not in recorded:
+            return f"its first line does not say {name}"
+        there, here = recorded[name], today[name]
+        if isinstance(here, dict) and isinstance(there, dict):
+            for part in {**here, **there}:
+                if part not in there or part not in here or there[part] != here[part]:
+                    return f"{part} is {there.get(part, 'missing')} there and {here.get(part, 'missing')} today"
+        elif there != here:
+            return f"{name} is {there} there and {here} today"
+    return None
