@@ -14,7 +14,7 @@ from conftest import BOOK
 from reading import prose, run
 
 from highway_lessons import Adam, Highway, Network, check_gradients, exercises, figures, fit, sigmoid
-from highway_lessons.functions import relu_derivative, sigmoid_derivative
+from highway_lessons.functions import relu_derivative, sigmoid_derivative, tanh_derivative
 from highway_lessons.gradients import block_jacobian, highway_jacobian_terms
 from highway_lessons.notebook import BUILDING_BOOK
 from highway_lessons.optimizers import Recorder
@@ -175,7 +175,7 @@ def test_each_line_of_the_table_computes_the_mathematics_beside_it():
         through_weights, dy * (1 - T) + through_weights,
         np.hstack([x.T @ dz_H, x.T @ dz_T]), np.hstack([dz_H.sum(axis=0), dz_T.sum(axis=0)]),
     ]  # fmt: skip
-    names = {"np": np, "work": work, "x": x, "H": H, "T": T, "dy": dy, "slope": lambda value: 1 - value**2}
+    names = {"np": np, "work": work, "x": x, "H": H, "T": T, "dy": dy, "slope": tanh_derivative}
     for line, result in zip(ROWS, mathematics, strict=True):
         exec(line, names)
         written = re.match(r"(\w+) \*?\+?= ", line) or re.search(r"out=([\w.]+)", line)

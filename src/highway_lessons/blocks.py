@@ -164,7 +164,7 @@ class Highway:
         _, slope = ACTIVATIONS[self.activation]
         dz_H = np.multiply(dy, T, out=work.dz_H)
         carry = np.subtract(dy, dz_H, out=work.part)  # dy · (1 − T)
-        dz_H *= slope(H)  # dy · T · f'(z_H)
+        dz_H *= slope(H, out=work.dx)  # dy · T · f'(z_H)
         dz_T = np.subtract(H, x, out=work.dz_T)
         dz_T *= carry
         dz_T *= T  # dy · (H − x) · T (1 − T)

@@ -46,10 +46,11 @@ def relu(z, out=None):
     return np.maximum(z, 0, out=out)
 
 
-def relu_derivative(value):
+def relu_derivative(value, out=None):
     """Slope of the rectifier where its value is `value`: 1 above 0, else 0 (0 at the kink, as in PyTorch)."""
-    value = np.asarray(value)
-    return (value > 0).astype(value.dtype)
+    out = np.empty_like(value) if out is None else out
+    np.copyto(out, np.greater(value, 0))
+    return out
 
 
 def tanh(z, out=None):
@@ -57,9 +58,9 @@ def tanh(z, out=None):
     return np.tanh(z, out=out)
 
 
-def tanh_derivative(value):
+def tanh_derivative(value, out=None):
     """Slope of tanh where its value is `value`: 1 − value², same shape."""
-    return 1 - value**2
+    return np.subtract(1, np.square(value, out=out), out=out)
 
 
 ACTIVATIONS = {"relu": (relu, relu_derivative), "tanh": (tanh, tanh_derivative)}
