@@ -25,9 +25,10 @@ export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 
 PORT ?= 8000
+JOBS ?= 2
 NOTEBOOKS := book/*.ipynb book/chapters/*.ipynb book/appendix/*.ipynb
 
-.PHONY: help book serve lab test check tidy picture bench clean
+.PHONY: help book serve lab test check tidy picture studies bench clean
 
 help:  ## list these commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile
@@ -57,6 +58,9 @@ tidy: $(READY)  ## take outputs and JupyterLab's own marks out of the notebooks,
 
 picture: $(BUILT)  ## take the README's picture anew from the built book
 	HIGHWAY_LESSONS_PICTURE=1 $(BIN)/python -m pytest -q tests/test_pages.py -k picture
+
+studies: $(READY)  ## measure what the records of the studies lack (2 hours in all; JOBS=… processes instead of 2)
+	$(BIN)/python -m highway_lessons.studies run all --jobs $(JOBS)
 
 bench: $(READY)  ## time the engine beside PyTorch, JAX and others, and the book (20 minutes; BENCH=… adds options)
 	$(PIP) --quiet --requirement benchmarks/requirements.txt

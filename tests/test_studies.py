@@ -276,6 +276,14 @@ def test_list_tells_how_far_each_study_is(complete, capsys):
     assert [other.split()[:3] for other in others] == [["where", "0", "12"], ["broken", "0", "3"]]
 
 
+def test_list_goes_on_after_a_record_that_does_not_fit(copy, capsys):
+    other = {"tiny": replace(TINY, version=2), "where": STUDIES["where"]}
+    assert main(["list", "--records", str(copy.parent)], studies=other) == 0
+    _, refused, where = capsys.readouterr().out.splitlines()
+    assert "version is 1 there and 2 today" in refused
+    assert where.split()[0] == "where"
+
+
 def test_show_prints_question_axes_versions_and_results(complete, capsys):
     assert command("show", "tiny", "--records", complete) == 0
     output = capsys.readouterr().out

@@ -21,7 +21,7 @@ def tiny(depth, learning_rate, seed, *, epochs):
     """
     data = spirals(turns=1, n_train=512, n_test=64, rng=seed)
     return train(
-        Network(Highway(-1.0, "tanh"), depth, width=8, n_in=2, n_classes=2),
+        Network(Highway(-1.0), depth, width=8, n_in=2, n_classes=2),
         data,
         seed,
         optimiser=SGD(learning_rate),

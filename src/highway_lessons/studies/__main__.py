@@ -60,7 +60,11 @@ def _list(studies, folder):
     """Print a line for each study: points done, points in all, the time that they took, and its question."""
     print(f"{'study':16}{'done':>6} {'of':>5} {'minutes':>8}  question")
     for study in studies:
-        lines = record.read(study, folder).lines.values()
+        try:
+            lines = record.read(study, folder).lines.values()
+        except StudyError as error:
+            print(error)
+            continue
         minutes = sum(line["seconds"] for line in lines) / 60
         question = inspect.getdoc(study.measure).splitlines()[0]
         print(f"{study.name:16}{len(lines):6} {len(study.points()):5} {minutes:8.1f}  {question}")
