@@ -71,6 +71,25 @@ class Negated(Highway):
         return dx, {name: -array for name, array in grads.items()}
 
 
+class Skipping(Highway):
+    """A block that reads dy after the pass that it overrides, and changes dx in place."""
+
+    def backward(self, params, cache, dy):
+        dx, grads = super().backward(params, cache, dy)
+        dx += 0.5 * dy
+        return dx, grads
+
+
+def test_a_block_may_read_dy_after_the_pass_that_it_overrides():
+    network = Network(Skipping(-1.0), depth=4, width=5, n_in=3, n_classes=2)
+    params, x, labels = drawn_network(network, batch=6, seed=0)
+    work = Workspace(params, network.zeros(), 6)
+    for with_arrays, without in zip(
+        signals(network, work, x, labels), signals(network, params, x, labels), strict=True
+    ):
+        np.testing.assert_array_equal(with_arrays, without)
+
+
 def test_a_block_that_overrides_a_pass_is_obeyed_in_training():
     rng = np.random.default_rng(0)
     data = Data(rng.normal(size=(12, 3)), rng.integers(0, 2, 12))

@@ -171,7 +171,7 @@ class Highway:
         dx = np.matmul(work.dz, work.W.T, out=work.dx)  # dz_H W_Hᵀ + dz_T W_Tᵀ
         dx += carry
         np.matmul(x.T, work.dz, out=work.dW)  # [dW_H | dW_T]
-        np.matmul(work.ones, work.dz, out=work.db)
+        np.matmul(work.ones, work.dz, out=work.db)  # [db_H | db_T]
         return dx, work.gradients
 
     def workspace(self, width, flat, gradient, batch, scratch=None):
@@ -204,8 +204,9 @@ class HighwayWorkspace(dict):
         super().__init__(named)
         self.dW, self.db, self.gradients = _side_by_side(gradient, width)
         self.z, self.y = new(2 * width), new(width)
-        self.scratch = scratch or (new(2 * width), new(width), new(width), np.ones(batch, flat.dtype))
-        self.dz, self.dx, self.part, self.ones = self.scratch
+        scratch = scratch or (new(2 * width), new(width), new(width), new(width), np.ones(batch, flat.dtype))
+        self.dz, self.part, dy, self.dx, self.ones = scratch
+        self.scratch = self.dz, self.part, self.dx, dy, self.ones  # two take turns: a block's dx is the next one's dy
         (self.z_H, self.z_T), (self.dz_H, self.dz_T) = _halves(self.z), _halves(self.dz)
 
 
