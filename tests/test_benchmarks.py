@@ -47,11 +47,10 @@ def test_results_name_every_contestant_and_where_they_ran(load):
 
 
 def test_results_keep_what_we_promise(load):
-    """Ratios of one run on one machine; the seconds themselves are that machine's."""
+    """Ratios of one run on one machine; the seconds are that machine's. Once compiled, JAX is ahead: see the page."""
     ratio = RESULTS["times_ours"]
     assert ratio["torch"] >= 2.5
     assert ratio["listing"] >= 2.5
-    assert ratio["jax"] >= 0.8
     assert 1 / ratio["ceiling"] <= 2.8
     assert RESULTS["cold"]["ours"] < RESULTS["cold"]["jax"]
     for name, seconds in RESULTS["book"].items():
@@ -164,3 +163,29 @@ def test_one_chapter_is_changed_in_its_code_and_nothing_else(load):
     assert len(differing) == 1
     assert after["cells"][differing[0]]["cell_type"] == "code"
     assert "".join(after["cells"][differing[0]]["source"]).endswith("\n# changed")
+
+
+def test_the_page_on_speed_says_what_was_measured(load):
+    text = (ROOT / "book" / "appendix" / "how-built.md").read_text(encoding="utf8")
+    rows = re.findall(r"^\| ([^|]+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$", text, re.MULTILINE)
+    names = ["ours", "jax", "torch_compiled", "listing", "torch", "ceiling"]
+    written = {name: row[1:] for name, row in zip(names, rows, strict=True)}
+    assert written == {
+        name: (
+            f"{RESULTS['seconds'][name]:.2f}",
+            f"{RESULTS['times_ours'][name]:.2f}",
+            f"{RESULTS['cold'][name]:.1f}",
+        )
+        for name in names
+    }
+    assert min(RESULTS["cold"], key=lambda name: RESULTS["cold"][name] if name != "ceiling" else 99) == "ours"
+    assert RESULTS["times_ours"]["jax"] < 1  # "once compiled, JAX is ahead"
+    growth, versions = RESULTS["growth"], RESULTS["versions"]
+    for said in (
+        f"{RESULTS['rounds']} rounds",
+        f"{RESULTS['processor'].split(',')[0]}, two processors",
+        f"NumPy {versions['numpy']}, PyTorch {versions['torch'].split('+')[0]}, JAX {versions['jax']}",
+        f"(fitted exponent {growth['exponent']:.2f}, from 10 to 200 blocks)",
+        f"adds {growth['megabytes_at_depth_1000']:.0f} MB",
+    ):
+        assert said in text
