@@ -38,7 +38,7 @@ def where(seed):
     from threadpoolctl import threadpool_info
 
     rng = np.random.default_rng(seed)
-    for _ in range(100):
+    for _ in range(30):
         rng.normal(size=(200, 200)) @ rng.normal(size=(200, 200))
     return {"process": os.getpid(), "threads": max(pool["num_threads"] for pool in threadpool_info())}
 

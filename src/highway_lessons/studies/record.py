@@ -67,6 +67,8 @@ class Writer:
 
     def add(self, point, result, versions):
         """Put a finished point on disk; when this returns, it is there."""
+        if taken := sorted(set(point) & set(result)):
+            raise ValueError(f"{self.study.name} may not call a result like an axis, but it does so with {taken}.")
         if versions != self.versions:
             self._append({"versions": versions})
             self.versions = versions

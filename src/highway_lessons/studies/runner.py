@@ -94,7 +94,7 @@ def _results(study, points, jobs):
     from joblib import Parallel, delayed
 
     calls = (delayed(measure)(study.measure, point, study.settings) for point in points)
-    # A worker that is idle for five seconds ends: those of a killed run do, too.
+    # Workers that a killed run leaves behind find themselves idle after five seconds, and end.
     return Parallel(n_jobs=jobs, batch_size=1, return_as="generator_unordered", idle_worker_timeout=5)(calls)
 
 

@@ -195,8 +195,8 @@ def train_on_digits(
     Returns
     -------
     dict
-        As `train` returns it, with "width". Without blocks also "validation_accuracy", that of a second network on a
-        fifth of the training data that it did not see: it is to choose the learning rate with.
+        As `train` returns it, with "actual_width". Without blocks also "validation_accuracy", that of a second network
+        on a fifth of the training data that it did not see: it is to choose the learning rate with.
     """
     blocks = 0 if block == "none" else depth
     made = make_block(block, depth, -math.log(depth) if gate_bias == "-ln depth" else gate_bias)
@@ -211,7 +211,7 @@ def train_on_digits(
     }
     network, data = Network(made, blocks, width), digits(seed)
     result, _ = train(network, data, seed, **recipe, gate_initialiser=gate_initialiser, curves=curves)
-    result["width"] = width
+    result["actual_width"] = width
     if block == "none":
         result["validation_accuracy"] = train(network, four_fifths(data, seed), seed, **recipe)[0]["test_accuracy"]
     return result
@@ -231,7 +231,7 @@ def train_on_spirals(block, depth, seed, *, turns, width, total, learning_rate, 
     Returns
     -------
     dict
-        As `train` returns it, with "width" and "validation_accuracy", on 4000 points that serve to choose the rate.
+        As `train` returns it, with "actual_width" and "validation_accuracy", on 4000 points to choose the rate with.
     """
     made = make_block(block, depth, min(-1.0, -math.log(max(depth, 2) - 1)), "tanh")
     if width == "matched":
@@ -249,6 +249,6 @@ def train_on_spirals(block, depth, seed, *, turns, width, total, learning_rate, 
         initialiser="uniform" if block == "highway" else "normal",
         dtype=dtype,
     )
-    result["width"] = width
+    result["actual_width"] = width
     result["validation_accuracy"] = evaluate(network, run, x_validation, y_validation)[1]
     return result
