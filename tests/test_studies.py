@@ -51,11 +51,11 @@ def recorded(folder, study=TINY):
 
 
 def wait_for(condition):
-    for _ in range(1000):
+    for _ in range(3000):
         if condition():
             return
         time.sleep(0.02)
-    raise AssertionError("waited 20 s in vain")
+    raise AssertionError("waited a minute in vain")
 
 
 def numbers(folder, study=TINY):
@@ -417,6 +417,40 @@ def test_a_mistake_on_dask_ends_the_run(tmp_path, scheduler):
     with pytest.raises(ZeroDivisionError) as error:
         runner.run(STUDIES["broken"], tmp_path, scheduler=scheduler, bar=False)
     assert any("{'seed': 1} of broken" in note for note in error.value.__notes__)
+
+
+def test_a_lost_worker_is_replaced_and_a_lost_scheduler_is_told(tmp_path, complete):
+    """The scheduler and the workers are started by Dask's own commands, as on a cluster."""
+    dask = Path(sys.executable).with_name("dask")
+    environment = os.environ | {"PYTHONPATH": str(COMMAND.parent)}
+    quiet = {"env": environment, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    file = tmp_path / "scheduler.json"
+    options = ["--scheduler-file", file, "--no-dashboard"]
+    cluster = [subprocess.Popen([dask, "scheduler", "--port", "0", *options], **quiet)]
+    try:
+        wait_for(file.exists)
+        address = json.loads(file.read_text(encoding="utf8"))["address"]
+        worker = [dask, "worker", "--nthreads", "1", "--no-nanny", *options]
+        cluster += [subprocess.Popen(worker, **quiet) for _ in range(2)]
+        process = start("run", "tiny", "--scheduler", address, "--records", tmp_path, stderr=subprocess.PIPE)
+        wait_for(lambda: recorded(tmp_path) >= 3)
+        cluster[1].kill()
+        wait_for(lambda: recorded(tmp_path) >= 8)
+        cluster[0].kill()
+        status, errors = finish(process)
+        assert status == 1
+        assert errors.splitlines()[-1] == (
+            f"The Dask scheduler at {address} is gone; every finished point is on disk, and the same command goes on "
+            "from there."
+        )
+        assert "Traceback" not in errors
+        assert 8 <= recorded(tmp_path) < 24
+        assert finish(start("run", "tiny", "--records", tmp_path, stderr=subprocess.PIPE))[0] == 0
+        assert numbers(tmp_path) == numbers(complete)
+    finally:
+        for one in cluster:
+            one.kill()
+            one.wait()
 
 
 def test_a_scheduler_that_is_not_there_is_told(tmp_path, capsys, monkeypatch):

@@ -3,6 +3,7 @@
 import contextlib
 import platform
 import time
+from concurrent.futures import CancelledError
 from functools import cache
 from importlib import metadata
 
@@ -73,7 +74,8 @@ def run(study, folder=record.RECORDS, *, only=(), jobs=1, scheduler=None, bar=Tr
     Raises
     ------
     StudyError, ConnectionError
-        If the record is held by another run or does not fit, `only` fits no point, or no scheduler answers.
+        If the record is held by another run or does not fit, `only` fits no point, or no scheduler
+        answers or it goes away.
     """
     points = study.only(only)
     with record.writer(study, folder) as writer:
@@ -125,7 +127,13 @@ def _backend(jobs, scheduler):
             raise ConnectionError(
                 f"The Dask scheduler at {scheduler} has no workers; start some with  dask worker {scheduler} ."
             ) from error
-        yield
+        try:
+            yield
+        except CancelledError as error:
+            raise ConnectionError(
+                f"The Dask scheduler at {scheduler} is gone; every finished point is on disk, "
+                "and the same command goes on from there."
+            ) from error
 
 
 def _bar(name, total, missing, shown):
