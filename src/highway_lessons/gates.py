@@ -297,9 +297,10 @@ def frozen(T):
 
 
 def shuffled(T, rng=0):
-    """Hand each example the gates of another: within each block, the rows of T in an order of its own.
+    """Mix the gates between examples: within each block, the rows of T in an order of its own.
 
-    Every gate keeps its values, and so its mean and its spread; only which example has which is lost.
+    Every gate keeps its values, and so its mean and its spread; only which example has which is lost. One order for
+    all blocks is ``T[:, order]``: each example then has all the gates of one other.
 
     Parameters
     ----------
@@ -312,12 +313,6 @@ def shuffled(T, rng=0):
     """
     T, rng = _gate_array(T), _checks.generator(rng)
     return np.stack([rows[rng.permutation(len(rows))] for rows in T]) if len(T) else T
-
-
-def swapped(T, rng=0):
-    """Hand each example the gates of one other example, the same in all blocks; arguments as in `shuffled`."""
-    T = _gate_array(T)
-    return T[:, _checks.generator(rng).permutation(T.shape[1])]
 
 
 def class_means(values, labels, n_classes):
