@@ -233,6 +233,9 @@ def plane_gates(network, params, reach=2.0, n=100):
         Entry [l, i, j] holds block l's gates at row i from below and column j from the left, so draw it with
         ``origin="lower"``. Its mean over the last axis is one picture per block.
     """
+    _gated(network)
+    if network.n_in != 2:
+        raise ValueError(f"network.n_in must be 2 for a picture over the plane, but {network.n_in} came.")
     T = transform_gates(network, params, plane(reach, n))
     return T.reshape(network.depth, n, n, network.width)
 
@@ -287,7 +290,9 @@ def _gate_array(T, name="T"):
     """Return T as an array of shape (depth, batch, width)."""
     T = _checks.floats(name, T)
     if T.ndim != 3 or not T.shape[1]:
-        raise ValueError(f"{name} must have shape (depth, batch, width), but it has shape {T.shape}.")
+        raise ValueError(
+            f"{name} must have shape (depth, batch, width) with at least one example, but it has shape {T.shape}."
+        )
     return T
 
 
@@ -439,6 +444,8 @@ def cumulative_lesions(network, params, x, labels, order):
         Arrays of shape (len(order) + 1,): entry k is measured with the first k of them switched off.
     """
     order = _block_numbers("order", order, network.depth)
+    if len(set(order)) < len(order):
+        raise ValueError(f"order must hold each block at most once, but {order} came.")
     return _columns([score(network, params, x, labels, without(network, order[:k])) for k in range(len(order) + 1)])
 
 
@@ -529,6 +536,8 @@ def linear_probes(network, params, data):
     A probe is the least-squares fit of h_l W + b to one-hot labels, and its answer the largest output.
     """
     _checks.has("data", data, ("x_train", "y_train", "x_test", "y_test"), "digits()")
+    if data.x_test is None:
+        raise ValueError("data must have a test part, but x_test is None; pass all four arrays.")
     _, h_train = forward_with(network, params, data.x_train)
     _, h_test = forward_with(network, params, data.x_test)
     y_train = _one_hot(data.y_train, len(h_train[0]), network.n_classes)
