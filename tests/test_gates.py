@@ -404,12 +404,14 @@ def test_with_another_example_s_gates_the_network_gives_that_example_s_answer_mo
     own, giver = (score(network, params, x, labels, gates=T[:, order]).accuracy for labels in (y, y[order]))
     assert own < 0.35
     assert giver > 0.4
+    same = np.tile(x.mean(axis=0), (len(x), 1))  # one input for all: only the gates tell the examples apart
+    assert score(network, params, same, y, gates=T).accuracy > 0.5
     assert score(network, params, x, y, gates=frozen(T)).accuracy < 0.7
     assert score(network, params, x, y, gates=shuffled(T)).accuracy < 0.6
 
 
 def test_on_digits_all_fifty_blocks_can_go_at_once_after_sgd_at_minus_5():
-    """F10. On the test images: on the training images it costs two points, and one block did that work."""
+    """F10, on the test images. On the training images it costs two points, and one block did that work."""
     network, data = Network(Highway(-5.0), 50), digits()
     params = fit(network, Data(*data[:2]), optimiser=SGD(0.1, 0.9), dtype="float32").params
     x, y = data.x_test, data.y_test
@@ -420,6 +422,7 @@ def test_on_digits_all_fifty_blocks_can_go_at_once_after_sgd_at_minus_5():
     assert (abs(costs) <= 0.005).sum() >= 48
     assert shuffled_orders(network, params, x, y, draws=3).accuracy.min() > whole.accuracy - 0.01
     T = transform_gates(network, params, x)
+    assert score(network, params, np.tile(x.mean(axis=0), (len(x), 1)), y, gates=T).accuracy < 0.2
     assert score(network, params, x, y, gates=shuffled(T)).accuracy > whole.accuracy - 0.02
 
 
