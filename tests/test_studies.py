@@ -443,7 +443,7 @@ def test_a_lost_worker_is_replaced_and_a_lost_scheduler_is_told(tmp_path, comple
             f"The Dask scheduler at {address} is gone; every finished point is on disk, and the same command goes on "
             "from there."
         )
-        assert "Traceback" not in errors
+        assert "runner.py" not in errors  # Dask's own threads may log a traceback; ours does not
         assert 8 <= recorded(tmp_path) < 24
         assert finish(start("run", "tiny", "--records", tmp_path, stderr=subprocess.PIPE))[0] == 0
         assert numbers(tmp_path) == numbers(complete)

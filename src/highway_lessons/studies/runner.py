@@ -115,17 +115,18 @@ def _backend(jobs, scheduler):
             "A scheduler was named, but dask.distributed is not installed; run  pip install 'highway-lessons[cluster]'."
         ) from error
     try:
-        client = Client(scheduler, timeout=10, set_as_default=False)
+        client = Client(scheduler, timeout=20, set_as_default=False)
     except (OSError, ValueError) as error:
         raise ConnectionError(
             f"No Dask scheduler answers at {scheduler} ({error}); give the address that  dask scheduler  prints."
         ) from error
     with client, parallel_config(backend="dask", client=client):
         try:
-            client.wait_for_workers(1, timeout=10)
+            client.wait_for_workers(1, timeout=60)
         except TimeoutError as error:
             raise ConnectionError(
-                f"The Dask scheduler at {scheduler} has no workers; start some with  dask worker {scheduler} ."
+                f"The Dask scheduler at {scheduler} has had no workers for a minute; "
+                f"start some with  dask worker {scheduler} ."
             ) from error
         try:
             yield
