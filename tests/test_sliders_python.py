@@ -291,8 +291,9 @@ def test_the_largest_grid_weighs_less_than_a_page_may(building):
 
 
 def test_the_script_stays_short_and_alone():
+    """At most 120 lines for lines, 200 with image."""
     script = sliders.Explore._esm
-    assert len(script.splitlines()) <= 120
+    assert len(script.splitlines()) <= 200
     assert max(map(len, script.splitlines())) <= 120
     assert not re.search(r"\bimport\b|https?:(?!//www\.w3\.org)|\bfetch\b", script)
 

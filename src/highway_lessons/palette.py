@@ -54,3 +54,29 @@ def lines(names):
             look = look._replace(dash=dash, width=1.4)
         looks[name] = look
     return looks
+
+
+# What a picture's colours can stand for, on one of matplotlib's maps each, legible with any colour vision: three get
+# lighter evenly from one end to the other, the signed one is pale at 0, orange below and purple above.
+MAPS = {"gate": "viridis", "activation": "magma", "signed": "PuOr", "accuracy": "cividis"}
+
+
+def map_stops(kind, n=33):
+    """Return evenly spaced colours of a map; what lies between two of them is mixed from both.
+
+    Parameters
+    ----------
+    kind : str
+        A name of `MAPS`.
+    n : int
+        How many stops, both ends among them.
+
+    Returns
+    -------
+    list of [red, green, blue]
+        0 … 255 each, from the lower end to the upper end.
+    """
+    from matplotlib import colormaps
+
+    ends = [i / (n - 1) for i in range(n)]
+    return [[int(channel) for channel in colour[:3]] for colour in colormaps[MAPS[kind]](ends, bytes=True)]

@@ -2,7 +2,7 @@
 
 In a notebook it is an anywidget: a frame is computed when the sliders first stand there, and kept. While the book is
 built, every frame is computed, no kernel is spoken to, and the output is HTML that needs nothing but itself, with a
-PNG for print and for readers without JavaScript. The same `explore.js` draws in both.
+PNG for print and for readers without JavaScript. The same `explore.js` draws in both, with `image.js` for pictures.
 """
 
 import base64
@@ -24,17 +24,19 @@ from IPython import get_ipython
 from highway_lessons import _checks
 from highway_lessons.notebook import building_book
 from highway_lessons.palette import lines
-from highway_lessons.sliders import frames
+from highway_lessons.sliders import frames, images
 from highway_lessons.sliders.frames import Band, Curve, number
+from highway_lessons.sliders.images import Colours
 
-__all__ = ["Band", "Curve", "Explore", "explore", "number"]
+__all__ = ["Band", "Colours", "Curve", "Explore", "explore", "number"]
 
 HERE = Path(__file__).parent
 
 
 def explore(
-    compute, *, start, xlabel, ylabel, xlim, ylim, caption, log=False, equal=False, first=1, say=None, **sliders
-):
+    compute, *, start, xlabel, ylabel, caption, xlim=None, ylim=None, log=False, equal=False, first=1, say=None,
+    colours=None, columns=None, rows=None, **sliders,
+):  # fmt: skip
     """Draw what `compute` returns, with one slider for each of its arguments.
 
     Parameters
@@ -42,24 +44,35 @@ def explore(
     compute : callable
         ``compute(gate_bias=…, depth=…)`` returns ``{"series name": values}``: an array of shape (n,) over the blocks,
         a `Band`, or a `Curve`. Names and kinds of series stay the same wherever the sliders stand; lengths may differ.
+        With `colours`, ``{"name": picture}``: arrays of shape (rows, columns), all of one shape. Several pictures
+        stand side by side, each under its name. NaN is a cell without a value: hatched, and said.
         It is called at most once for each position of the sliders, so it must depend on its arguments alone.
     start : dict of str to number or str
         Where the sliders stand at first, and where Reset puts them: the values that the text speaks of.
     xlabel, ylabel : str
+        A slider whose label is one of them, such as "gate bias", marks its column or row in a picture; two sliders
+        mark a cell.
     xlim, ylim : pair of float
-        The axes, fixed, so that the eye sees what changes.
+        The axes of lines, fixed, so that the eye sees what changes. Pictures take `columns` and `rows` instead.
     caption : str
         One sentence under the figure.
     log : bool
         Logarithmic y. A 0 is drawn at the floor of the axis, and the sentence says so.
     equal : bool
-        One unit is as long in x as in y.
+        One unit is as long in x as in y; in a picture, `columns` and `rows` are then evenly spaced.
     first : int
         x of the first entry of a series over the blocks: 1 for blocks, 0 for h_0 … h_L.
     say : callable, optional
         ``say(values, frame)`` returns one sentence that says in words what the figure shows: `values` is where the
         sliders stand, `frame` what `compute` returned there. After "At gate bias −2 and depth 50:" it is the status
         line and the text alternative; there it goes on with a small letter, unless with a word of a series' name.
+    colours : Colours or dict of str to Colours, optional
+        Draw pictures, and say what their colours stand for: ``Colours("gate", (0, 1), "transform gate")`` for all, or
+        one for each name. The limits hold wherever the sliders stand, so that the eye sees what changes.
+    columns, rows : list of numbers or str, optional
+        What each column (along x) and each row (along y, the first at the bottom) of a picture stands for; without
+        them they are counted, columns from `first` and rows from 1. On a page a cell weighs six bytes in each of its
+        frames, unless two pictures are equal: keep all together below 60 000 cells.
     **sliders : list of numbers or str
         One slider per keyword: the values it can take. Its label is the keyword with spaces.
 
@@ -86,17 +99,34 @@ def explore(
         "log": _checks.flag("log", log),
         "equal": _checks.flag("equal", equal),
     }
-    axes |= {"xlim": _limits("xlim", xlim), "ylim": _limits("ylim", ylim), "first": _checks.integer("first", first, 0)}
-    if log and axes["ylim"][0] <= 0:
-        raise ValueError(f"ylim must start above 0 when log=True, but {ylim[0]:g} came; give the floor of the axis.")
-    if log and equal:
-        raise ValueError("equal=True needs two linear axes, but log=True came with it; leave out one of them.")
+    axes["first"] = _checks.integer("first", first, 0)
+    if colours is None:
+        _leave_out("for pictures, which need `colours`", columns=columns, rows=rows)
+        axes |= {"xlim": frames.limits("xlim", xlim), "ylim": frames.limits("ylim", ylim)}
+        if log and axes["ylim"][0] <= 0:
+            raise ValueError(
+                f"ylim must start above 0 when log=True, but {ylim[0]:g} came; give the floor of the axis."
+            )
+        if log and equal:
+            raise ValueError("equal=True needs two linear axes, but log=True came with it; leave out one of them.")
+    else:
+        _leave_out("for lines; pictures take columns and rows", xlim=xlim, ylim=ylim, log=log or None)
+        axes |= {"colours": images.checked_colours(colours), "columns": columns, "rows": rows}
+        for name in ("columns", "rows"):
+            if axes[name] is not None:
+                axes[name] = frames.checked_stops(name, axes[name], "the cells of a picture")
     if not sliders:
         raise ValueError("explore needs at least one slider, such as gate_bias=[-5, -2, 0], but none came.")
     sliders = [_slider(name, stops) for name, stops in sliders.items()]
     widget = Explore(compute, say, sliders, _on_grid("start", start, sliders), axes)
     _close_earlier(widget)
     return widget
+
+
+def _leave_out(why, **options):
+    for name, option in options.items():
+        if option is not None:
+            raise ValueError(f"{name} is {why}, but {option!r} came; leave it out.")
 
 
 class Explore(anywidget.AnyWidget):
@@ -112,13 +142,13 @@ class Explore(anywidget.AnyWidget):
         slider to another control.
     """
 
-    _esm = (HERE / "explore.js").read_text(encoding="utf-8")
+    _esm = "".join((HERE / name).read_text(encoding="utf-8") for name in ("explore.js", "image.js"))
     _css = (HERE / "explore.css").read_text(encoding="utf-8")
     sliders = traitlets.List().tag(sync=True)  # of {name, label, values, texts}
     start = traitlets.Dict().tag(sync=True)
     value = traitlets.Dict().tag(sync=True)
     axes = traitlets.Dict().tag(sync=True)  # labels, limits and ticks as they are drawn: log10 on a log axis
-    looks = traitlets.List().tag(sync=True)  # of {name, kind, light, dark, dash, marker, width}
+    looks = traitlets.List().tag(sync=True)  # of {name, kind, light, dark, dash, marker, width}, pictures {name, bar}
     frame = traitlets.Dict().tag(sync=True)  # {value, says, bytes, arrays, failed}: what is drawn at `value`
 
     def __init__(self, compute, say, sliders, start, axes):
@@ -130,12 +160,8 @@ class Explore(anywidget.AnyWidget):
             sliders=sliders,
             start=dict(start),
             value=dict(start),
-            axes=_drawn_axes(axes, series),
-            looks=[
-                look._asdict()
-                | {"name": name, "kind": frames.kind(series[name]), "marker": frames.MARKERS[look.marker]}
-                for name, look in lines(list(series)).items()
-            ],
+            axes=_drawn_axes(self._axes, series),
+            looks=_looks(self._axes, series),
             frame=self._message(start),
         )
 
@@ -168,13 +194,22 @@ class Explore(anywidget.AnyWidget):
         """Return the frame at `value`, computed the first time only."""
         key = tuple(value.values())
         if key not in self._kept:
-            series = frames.checked(self._compute(**value), value, self._axes["log"])
+            kind = images if "colours" in self._axes else frames
+            series = frames.checked(self._compute(**value), value, kind.checked_series, self._axes)
             if self._kept:
                 _same_kinds(next(iter(self._kept.values())).series, series, value)
-            said = self._say(dict(value), dict(series)) if self._say else frames.sentence(series, self._axes)
+            elif kind is images:
+                self._axes = images.axes(self._axes, series)
+            if self._say:
+                said = self._say(dict(value), dict(series))
+            elif kind is images:
+                said = images.sentence(series, self._axes, images.marked(value, self._axes))
+            else:
+                said = frames.sentence(series, self._axes)
             if not isinstance(said, str) or not said.strip():
                 raise TypeError(f"say must return a sentence, but {_checks.describe(said)} came.")
-            self._kept[key] = _Frame(series, frames.in_words(value, said, series, self._axes))
+            notes = kind.notes(series, self._axes)
+            self._kept[key] = _Frame(series, frames.in_words(value, said, series, notes))
         return self._kept[key]
 
     def _message(self, value):
@@ -183,7 +218,12 @@ class Explore(anywidget.AnyWidget):
         arrays = [frames.drawn(series, self._axes["log"]) for series in frame.series.values()]
         dtype = frames.smallest_dtype(itertools.chain(*arrays))
         data = [[array.astype(dtype).tobytes() for array in series] for series in arrays]
-        return {"value": dict(value), "says": frame.says, "bytes": dtype.itemsize, "arrays": data}
+        message = {"value": dict(value), "says": frame.says, "bytes": dtype.itemsize, "arrays": data}
+        return message | self._mark(value)
+
+    def _mark(self, value):
+        """The column and the row of pictures that the sliders point at."""
+        return {"mark": images.marked(value, self._axes)} if "bars" in self._axes else {}
 
     def _repr_mimebundle_(self, **options):
         says = self._visit(self._last).says
@@ -196,7 +236,8 @@ class Explore(anywidget.AnyWidget):
     def _html(self, png, says):
         """All that a page needs, in one piece: picture, style, every frame, and explore.js to draw them."""
         grid = itertools.product(*(slider["values"] for slider in self.sliders))
-        visited = [self._visit(dict(zip(self._last, stops, strict=True))) for stops in grid]
+        values = [dict(zip(self._last, stops, strict=True)) for stops in grid]
+        visited = [self._visit(value) for value in values]
         arrays = [[frames.drawn(s, self._axes["log"]) for s in frame.series.values()] for frame in visited]
         dtype = frames.smallest_dtype(array for frame in arrays for series in frame for array in series)
         data, places = bytearray(), {}
@@ -210,7 +251,10 @@ class Explore(anywidget.AnyWidget):
 
         placed = [[[place(array) for array in series] for series in frame] for frame in arrays]
         state = {name: getattr(self, name) for name in ("sliders", "start", "axes", "looks")} | {"value": self._last}
-        state["frames"] = [[frame.says, series] for frame, series in zip(visited, placed, strict=True)]
+        state["frames"] = [
+            [frame.says, series, *self._mark(value).values()]
+            for frame, series, value in zip(visited, placed, values, strict=True)
+        ]
         state |= {"bytes": dtype.itemsize, "data": base64.b64encode(data).decode()}
         texts = {"says": says, "caption": self.axes["caption"], "place": frames.place(self._last)}
         texts = {name: html.escape(text) for name, text in texts.items()}
@@ -221,9 +265,24 @@ class Explore(anywidget.AnyWidget):
         """The figure where the sliders stand, drawn as explore.js draws it."""
         from PIL import Image
 
+        labels = {slider["name"]: slider["label"] for slider in self.sliders}
+        where = ", ".join(f"{labels[name]} {frames.stop_text(stop)}" for name, stop in self._last.items())
+        if "bars" in self._axes:
+            figure = images.picture(self._last, self._visit(self._last).series, self._axes, where)
+        else:
+            figure = self._lines(where)
+        full, small = io.BytesIO(), io.BytesIO()
+        figure.savefig(full, format="png")
+        image = Image.open(full).convert("RGB")
+        if "bars" not in self._axes:
+            image = image.quantize(128, dither=Image.Dither.NONE)  # lines in 128 colours look the same, weigh a third
+        image.save(small, "png", optimize=True)
+        return small.getvalue()
+
+    def _lines(self, where):
         from highway_lessons.figures import new_figure
 
-        axes, labels = self._axes, {slider["name"]: slider["label"] for slider in self.sliders}
+        axes = self._axes
         figure, plot = new_figure(figsize=(7, 4.2))
         handles, names = [], [look["name"] for look in self.looks]
         for name, look in lines(names).items():
@@ -245,13 +304,9 @@ class Explore(anywidget.AnyWidget):
             stops, texts = zip(*self.axes[ticks], strict=True)
             axis.set_ticks(10.0 ** np.array(stops) if log else stops, texts)
             axis.minorticks_off()
-        where = ", ".join(f"{labels[name]} {frames.stop_text(stop)}" for name, stop in self._last.items())
         shape = {"loc": "outside lower left", "ncols": min(4, len(names)), "alignment": "left", "frameon": False}
         figure.legend(handles, names, title=where, **shape)
-        full, small = io.BytesIO(), io.BytesIO()
-        figure.savefig(full, format="png")
-        Image.open(full).convert("RGB").quantize(128, dither=Image.Dither.NONE).save(small, "png", optimize=True)
-        return small.getvalue()  # 128 colours look the same and weigh a third
+        return figure
 
 
 class _Frame(NamedTuple):
@@ -276,38 +331,31 @@ def _script(thing):
     return json.dumps(thing, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
+def _looks(axes, series):
+    """How each series is drawn: a line's colours, dash and marker; a picture's colour bar, its name in words."""
+    if "bars" in axes:
+        before = [f"{name}, " if len(series) > 1 else "" for name in series]
+        looks = zip(series, before, axes["bar_of"], strict=True)
+        return [{"name": name, "kind": "image", "before": text, "bar": bar} for name, text, bar in looks]
+    return [
+        look._asdict() | {"name": name, "kind": frames.kind(series[name]), "marker": frames.MARKERS[look.marker]}
+        for name, look in lines(list(series)).items()
+    ]
+
+
 def _drawn_axes(axes, series):
     """Add ticks, and take log10 of what is drawn on a log axis. Blocks are whole numbers, so are their ticks."""
+    if "bars" in axes:  # pictures: they have their ticks
+        return {name: axes[name] for name in ("xlabel", "ylabel", "caption", "columns", "rows", "bars", "shape")}
     over_blocks = any(frames.kind(one) != "curve" for one in series.values())
     ylim = [math.log10(y) for y in axes["ylim"]] if axes["log"] else axes["ylim"]
     xticks, yticks = frames.ticks(*axes["xlim"], whole=over_blocks), frames.ticks(*axes["ylim"], axes["log"])
     return axes | {"ylim": ylim, "xticks": xticks, "yticks": yticks}
 
 
-def _limits(name, pair):
-    try:
-        low, high = pair
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be a pair of numbers (low, high), but {pair!r} came.") from None
-    low, high = _checks.real(name, low), _checks.real(name, high)
-    if not low < high:
-        raise ValueError(f"{name} must be (low, high) with low < high, but {pair!r} came.")
-    if not 1e-300 < high - low < 1e300:
-        raise ValueError(f"{name} must be between 1e-300 and 1e300 long, but {pair!r} came.")
-    return [low, high]
-
-
 def _slider(name, stops):
-    """Describe one slider for explore.js. What rounding left of a 0, such as np.arange(-1, 1.1, 0.1) does, is 0."""
-    if isinstance(stops, str) or not np.iterable(stops):
-        raise TypeError(f"{name} must be a list of values for a slider, but {_checks.describe(stops)} came.")
-    stops = [stop.item() if isinstance(stop, np.generic) else stop for stop in stops]
-    for i, stop in enumerate(stops):
-        if not isinstance(stop, str):
-            real = _checks.real(f"each value of {name}", stop)
-            stops[i] = stop if isinstance(stop, int) else real
-    rounding = len(stops) * sys.float_info.epsilon * max((abs(s) for s in stops if not isinstance(s, str)), default=0)
-    stops = [0.0 if isinstance(stop, float) and abs(stop) <= rounding else stop for stop in stops]
+    """Describe one slider for explore.js."""
+    stops = frames.checked_stops(name, stops, "a slider")
     if len(set(stops)) < max(2, len(stops)):
         raise ValueError(f"{name} must hold at least two values, each once, but {stops!r} came.")
     label, texts = name.replace("_", " "), [frames.stop_text(stop) for stop in stops]
@@ -346,7 +394,10 @@ def _nearest(argument, stop, slider):
 
 
 def _same_kinds(at_start, here, value):
-    kinds = [", ".join(f"{name!r} ({frames.kind(s)})" for name, s in frame.items()) for frame in (at_start, here)]
+    def described(series):
+        return f"image of shape {series.shape}" if frames.kind(series) == "image" else frames.kind(series)
+
+    kinds = [", ".join(f"{name!r} ({described(s)})" for name, s in frame.items()) for frame in (at_start, here)]
     if kinds[0] != kinds[1]:
         raise ValueError(
             f"compute must return the same series everywhere, but {frames.place(value)} it returned {kinds[1]} "

@@ -34,7 +34,7 @@ function drawSeries(look, arrays, first, X, Y) {
   return coloured(look, ...band, mid, ...marked.map((i) => marker(look, at(row)(i), dot)));
 }
 
-function draw(svg, wide, axes, looks, series) {
+function draw({ series }, svg, wide, axes, looks) {
   const { xlim: [x0, x1], ylim: [y0, y1], xticks, yticks } = axes;
   const left = 34 + 7 * Math.max(...yticks.map(([, text]) => text.length)), top = 10;
   let w = wide - left - 14, h = Math.min(Math.max(wide / 2, 240), 330) - 56;
@@ -70,17 +70,18 @@ function render({ model, el }) {
   const svg = make("svg", { role: "img", "aria-labelledby": says.id }), plot = make("div", { class: "hl-plot" }, svg);
   const key = (look) => make("svg", { role: "none" }, coloured(look, line(look, "M0,7H36"), marker(look, "18,7")));
   const above = make("div", { class: "hl-controls" }, ...controls.flat());
-  const legend = make("ul", {}, ...looks.map((look) => make("li", {}, key(look), look.name)));
+  const legend = axes.bars ? make("p") : make("ul", {}, ...looks.map((look) => make("li", {}, key(look), look.name)));
   const below = make("div", { class: "hl-below" }, legend, reset);
   el.replaceChildren(make("figure", { class: "hl-explore" }, above, plot, below, says, heard, caption));
   let shown, late, rest;
-  const paint = () => shown && plot.clientWidth && draw(svg, plot.clientWidth, axes, looks, shown.series);
+  const show = axes.bars ? pictures(svg, legend, heard, axes, looks, ours) : draw;
+  const paint = () => shown && plot.clientWidth && show(shown, svg, plot.clientWidth, axes, looks);
   const silent = () => (says.textContent = heard.textContent = "Waiting for the kernel: is it running?");
   function update() { // put the sliders where `value` is; show the frame there, or wait for the kernel to compute it
     const at = where(model.get("value")), frame = model.get("frame"), came = where(frame.value).join();
     const Floats = frame.bytes === 8 ? Float64Array : Float32Array;
     const floats = (view) => new Floats(view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength));
-    if (!seen.has(came)) seen.set(came, { says: frame.says, series: frame.arrays.map((s) => s.map(floats)) });
+    if (!seen.has(came)) seen.set(came, { ...frame, series: frame.arrays.map((s) => s.map(floats)) });
     const next = seen.get(at.join());
     if (frame.failed) seen.delete(came); // so that the next visit asks again
     controls.forEach(([, input, output], k) => {
@@ -109,8 +110,8 @@ export function page(el, state) { // the built book: all frames are in the page,
   const view = ([from, count]) => new DataView(data.buffer, from * state.bytes, count * state.bytes);
   const set = (_, value) => {
     const place = state.sliders.reduce((n, s) => n * s.values.length + s.values.indexOf(value[s.name]), 0);
-    const [says, arrays] = state.frames[place], { bytes } = state;
-    Object.assign(state, { value, frame: { value, says, bytes, arrays: arrays.map((series) => series.map(view)) } });
+    const [says, series, mark] = state.frames[place], arrays = series.map((one) => one.map(view)), { bytes } = state;
+    Object.assign(state, { value, frame: { value, says, bytes, arrays, mark } });
     for (const listener of listeners) listener();
   };
   set("value", state.value);

@@ -2,6 +2,7 @@
 
 import math
 import re
+import sys
 from typing import NamedTuple
 
 import numpy as np
@@ -27,8 +28,8 @@ class Curve(NamedTuple):
 
 
 def kind(series):
-    """The name under which explore.js knows how to draw `series`."""
-    return {Band: "band", Curve: "curve"}.get(type(series), "line")
+    """The name under which explore.js and image.js know how to draw `series`."""
+    return {Band: "band", Curve: "curve"}.get(type(series), "image" if np.ndim(series) == 2 else "line")
 
 
 def points(series, first):
@@ -56,23 +57,54 @@ def stop_text(value, digits=4):
     return f"{value:.{digits if abs(value) < 1e4 else max(6, digits)}g}".replace("-", "−")
 
 
+def checked_stops(name, stops, purpose):
+    """Return the stops of a slider or the cells along an axis as a list of numbers and texts, each once.
+
+    What rounding left of a 0, such as np.arange(-1, 1.1, 0.1) does, is 0.
+    """
+    if isinstance(stops, str) or not np.iterable(stops):
+        raise TypeError(f"{name} must be a list of values for {purpose}, but {_checks.describe(stops)} came.")
+    stops = [stop.item() if isinstance(stop, np.generic) else stop for stop in stops]
+    for i, stop in enumerate(stops):
+        if not isinstance(stop, str):
+            real = _checks.real(f"each value of {name}", stop)
+            stops[i] = stop if isinstance(stop, int) else real
+    rounding = len(stops) * sys.float_info.epsilon * max((abs(s) for s in stops if not isinstance(s, str)), default=0)
+    return [0.0 if isinstance(stop, float) and abs(stop) <= rounding else stop for stop in stops]
+
+
+def limits(name, pair):
+    """Return the ends of an axis or a colour bar as [low, high]."""
+    try:
+        low, high = pair
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be a pair of numbers (low, high), but {pair!r} came.") from None
+    low, high = _checks.real(name, low), _checks.real(name, high)
+    if not low < high:
+        raise ValueError(f"{name} must be (low, high) with low < high, but {pair!r} came.")
+    if not 1e-300 < high - low < 1e300:
+        raise ValueError(f"{name} must be between 1e-300 and 1e300 long, but {pair!r} came.")
+    return [low, high]
+
+
 def place(values):
     """Say where the sliders stand: at gate bias −2 and depth 50."""
     *most, last = [f"{name.replace('_', ' ')} {stop_text(value)}" for name, value in values.items()]
     return "at " + (", ".join(most) + " and " + last if most else last)
 
 
-def checked(returned, values, log):
-    """Return what `compute` returned as a dict of float arrays, `Band` and `Curve`; refuse anything else."""
+def checked(returned, values, check, axes):
+    """Return what `compute` returned as a dict of series, each one by way of `check(what, series, axes)`."""
     here = place(values)
     if not isinstance(returned, dict):
         raise TypeError(f"compute must return a dict of named series, but {here} {_checks.describe(returned)} came.")
     if not returned or not all(isinstance(name, str) and name for name in returned):
         raise TypeError(f"compute must return a dict of named series, but {here} the names {list(returned)} came.")
-    return {name: _checked_series(f"series {name!r} {here}", series, log) for name, series in returned.items()}
+    return {name: check(f"series {name!r} {here}", series, axes) for name, series in returned.items()}
 
 
-def _checked_series(what, series, log):
+def checked_series(what, series, axes):
+    """Return one series as a float array, a `Band` or a `Curve`; refuse anything else."""
     if isinstance(series, Band | Curve):
         arrays = [_one_row(f"{field} of {what}", array) for field, array in series._asdict().items()]
         if len({array.size for array in arrays}) > 1:
@@ -85,7 +117,7 @@ def _checked_series(what, series, log):
     else:
         series = _one_row(what, series)
         rows = [series]
-    if log and any((row < 0).any() for row in rows):
+    if axes["log"] and any((row < 0).any() for row in rows):
         raise ValueError(f"{what} holds a negative number, which a logarithmic axis cannot show; use log=False.")
     return series
 
@@ -93,7 +125,10 @@ def _checked_series(what, series, log):
 def _one_row(what, array):
     array = _checks.floats(what, array).astype(np.float64)
     if array.ndim != 1:
-        raise ValueError(f"{what} must be a 1-D array, but it has shape {array.shape}; flatten it or choose a row.")
+        raise ValueError(
+            f"{what} must be a 1-D array, but it has shape {array.shape}; "
+            "flatten it, choose a row, or give explore `colours` to draw it as a picture."
+        )
     return array
 
 
@@ -128,7 +163,7 @@ def notes(frame, axes):
         up, ylim = rows, axes["ylim"]
         if axes["log"]:
             up, ylim = np.log10(np.where(rows > 0, rows, 1)), np.log10(ylim)
-        beyond = ~gaps & (~zeros & (_outside(x, *axes["xlim"]) | _outside(up, *ylim))).any(axis=0)
+        beyond = ~gaps & (~zeros & (outside(x, *axes["xlim"]) | outside(up, *ylim))).any(axis=0)
         for which, said in (
             (zeros.any(axis=0), f"On the floor of the axis: {who}, which is 0 at"),
             (gaps, f"A gap: {who}, which is not a finite number at"),
@@ -138,17 +173,17 @@ def notes(frame, axes):
                 yield f"{said} {which.sum()} of {len(y)} points."
 
 
-def _outside(values, low, high):
+def outside(values, low, high):
     slack = 1e-9 * (high - low)  # rounding is no reason to say so
     return (values < low - slack) | (values > high + slack)
 
 
-def in_words(values, said, frame, axes):
+def in_words(values, said, frame, notes):
     """Put together the status line: where the sliders stand, what was said of the frame, what the eye cannot see."""
     here, said, names = place(values), said.strip(), re.findall(r"\w+", " ".join(frame))
     if said[1:2].islower() and re.match(r"\w*", said)[0] not in names:  # the sentence goes on after a colon
         said = said[0].lower() + said[1:]
-    return " ".join([f"{here[0].upper()}{here[1:]}: {said}", *notes(frame, axes)])
+    return " ".join([f"{here[0].upper()}{here[1:]}: {said}", *notes])
 
 
 def drawn(series, log):
@@ -171,9 +206,8 @@ def smallest_dtype(arrays):
     return np.dtype("<f4")
 
 
-def ticks(low, high, log=False, whole=False):
-    """Round positions on an axis, about six of them and whole numbers on request: a list of [position, text]."""
-    most = 7
+def ticks(low, high, log=False, whole=False, most=7):
+    """Round positions on an axis, at most seven of them and whole numbers on request: a list of [position, text]."""
     if log and high / low < 100:
         decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
         stops = [m * 10.0**d for d in decades for m in (1, 2, 5) if low <= m * 10.0**d <= high] or [low, high]
