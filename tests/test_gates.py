@@ -262,16 +262,16 @@ def test_frozen_gates_are_the_means():
 
 def test_selectivity_by_hand():
     T = np.random.default_rng(0).uniform(size=(2, 9, 4))
-    measured = selectivity(T, 0.7)
+    measured = selectivity(T, 0.55)
     for n in range(2):
         units = [[T[n, i, j] for i in range(9)] for j in range(4)]
         means = [sum(unit) / 9 for unit in units]
         variances = [sum((t - m) ** 2 for t in unit) / 9 for unit, m in zip(units, means, strict=True)]
         assert measured.spread[n] == pytest.approx(math.sqrt(sum(variances) / 4))
         assert measured.spread_of_units[n] == pytest.approx(np.std(means))
-        assert measured.active[n] == pytest.approx(sum(t > 0.7 for unit in units for t in unit) / 36)
-        assert measured.active_on_average[n] == pytest.approx(sum(m > 0.7 for m in means) / 4)
-        assert measured.ever_active[n] == pytest.approx(sum(max(unit) > 0.7 for unit in units) / 4)
+        assert measured.active[n] == pytest.approx(sum(t > 0.55 for unit in units for t in unit) / 36)
+        assert measured.active_on_average[n] == pytest.approx(sum(m > 0.55 for m in means) / 4)
+        assert measured.ever_active[n] == pytest.approx(sum(max(unit) > 0.55 for unit in units) / 4)
 
 
 def test_selectivity_of_gates_that_choose_and_of_gates_that_do_not():
