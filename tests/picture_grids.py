@@ -52,7 +52,7 @@ PLANE = {
     "columns": SIDE,
     "rows": SIDE,
     "gate_bias": [-4.0, -2.0, 0.0],
-    "turn": [0, 5],
+    "turn": [0, 0.5],
 }
 
 

@@ -52,6 +52,26 @@ control
 """,
     "print(w.value, len(calls))",
 ]
+# A map that the sliders point into, one cell of which was never measured.
+PICTURE = [
+    """
+import numpy as np
+from highway_lessons.sliders import Colours, explore
+
+def accuracy(gate_bias, depth):
+    values = np.linspace(0.1, 0.95, 9).reshape(3, 3)
+    values[2, 0] = np.nan
+    return {"accuracy": values}
+
+w = explore(
+    accuracy, start={"gate_bias": -2, "depth": 20}, xlabel="gate bias", ylabel="depth",
+    caption="Accuracy at each bias and depth.", colours=Colours("accuracy", (0, 1), "test accuracy"),
+    columns=[0, -2, -5], rows=[10, 20, 50], gate_bias=[0, -2, -5], depth=[10, 20, 50],
+)
+w
+""",
+    "print(w.value)",
+]
 
 
 class Lab:
@@ -121,9 +141,10 @@ def lab(browser, tmp_path_factory):
     folder = tmp_path_factory.mktemp("lab")
     root = folder / "root"
     shutil.copytree(BOOK, root, ignore=shutil.ignore_patterns("_build", "_ext", "_extra"))
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source.strip()) for source in SMALL])
-    notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    nbformat.write(notebook, root / "small.ipynb")
+    for name, cells in {"small": SMALL, "picture": PICTURE}.items():
+        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source.strip()) for source in cells])
+        notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+        nbformat.write(notebook, root / f"{name}.ipynb")
     config = folder / "config"
     (config / "labconfig").mkdir(parents=True)
     quiet = {"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}}  # asks another host for news
@@ -201,7 +222,9 @@ def wait_for_sentence(figure, beginning, timeout=5000):
 
 
 def drawing(figure):
-    return figure.locator(".hl-plot .hl-line").evaluate_all("lines => lines.map(line => line.getAttribute('d'))")
+    return figure.locator(".hl-plot :is(.hl-line, canvas, .hl-mark)").evaluate_all(
+        "all => all.map(e => e.toDataURL?.() ?? (e.getAttribute('d') || e.style.cssText))"
+    )
 
 
 def printed(lab):
@@ -367,6 +390,30 @@ def test_dark_mode(small, figure):
     assert figure.locator(".hl-plot text").first.evaluate("text => getComputedStyle(text).fill") != "rgb(0, 0, 0)"
     small.page.evaluate(theme, "JupyterLab Light")
     small.page.locator("body[data-jp-theme-light=true]").wait_for(state="attached")
+
+
+def test_a_picture_follows_and_is_read_by_keyboard(lab):
+    lab.open("picture.ipynb").run_all()
+    figure = lab.page.locator(SLIDERS)
+    canvas, mark = figure.get_by_role("application"), figure.locator(".hl-mark")
+    canvas.wait_for()
+    wait_for_sentence(figure, "At gate bias −2 and depth 20: accuracy 52.5 % in the marked cell")
+    before = mark.bounding_box()
+    figure.get_by_role("slider", name="depth").press("End")
+    wait_for_sentence(figure, "At gate bias −2 and depth 50: accuracy 84.4 %")
+    assert mark.bounding_box()["y"] < before["y"]
+    assert lab.ask("w.value") == {"gate_bias": -2, "depth": 50}
+    lab.ask('[setattr(w, "value", {"gate_bias": -5}), 0][1]')
+    wait_for_sentence(figure, "At gate bias −5 and depth 50: accuracy 95 %")
+    active = "window.jupyterapp.shell.currentWidget.content.activeCellIndex"
+    canvas.focus()
+    cell = lab.page.evaluate(active)
+    for key in ("ArrowDown", "ArrowDown", "ArrowLeft", "ArrowLeft", "ArrowUp", "ArrowUp"):
+        lab.page.keyboard.press(key)
+    assert figure.locator(".hl-below p").inner_text() == "gate bias 0, depth 50: no value"
+    assert figure.locator("p[role=status]").text_content() == "gate bias 0, depth 50: no value"
+    assert lab.page.evaluate(active) == cell
+    assert lab.ask("w.value") == {"gate_bias": -5, "depth": 50}
 
 
 CHAPTERS = [

@@ -20,14 +20,15 @@ HEAD = """<!doctype html><html lang="en-GB" data-theme="{theme}"><meta charset="
 <style>body{{margin:16px;font-family:sans-serif}}html[data-theme=dark]{{background:#121212;color:#ced6dd}}</style>
 <main><h1>Sliders</h1>"""
 
-# Runs in the page: notes when the first line of the last figure is there, and how long an `input` event takes to change
-# the figure, from the event to the changed document: for each stop of each slider the shortest, in milliseconds.
+# Runs in the page: notes when the last figure has its first line or picture, and how long an `input` event takes to
+# change the figure, from the event to the changed document: for each stop of each slider the shortest, in ms.
 WATCH = """
 window.sliderTimes = {}; window.sliderReady = null;
 new MutationObserver(() => {
   const figures = [...document.querySelectorAll("figure.hl-explore")];
+  const drawn = (figure) => figure.querySelector(".hl-plot :is(.hl-line, canvas)");
   if (window.sliderReady === null && document.readyState !== "loading" && figures.length
-      && figures.every((figure) => figure.querySelector(".hl-plot .hl-line"))) window.sliderReady = performance.now();
+      && figures.every(drawn)) window.sliderReady = performance.now();
 }).observe(document, { childList: true, subtree: true });
 addEventListener("input", (event) => {
   const started = performance.now(), figure = event.target.closest("figure");
@@ -37,7 +38,7 @@ addEventListener("input", (event) => {
     window.sliderTimes[stop] = Math.min(performance.now() - started, window.sliderTimes[stop] ?? Infinity);
     observer.disconnect();
   });
-  observer.observe(figure, { childList: true, subtree: true });
+  observer.observe(figure, { childList: true, subtree: true, attributes: true, attributeFilter: ["width", "style"] });
 }, true);
 """
 
@@ -61,8 +62,9 @@ CONTRAST = """
   };
   const all = (selector, property) => [...figure.querySelectorAll(selector)]
     .map((e) => [e.textContent.slice(0, 40) || selector, ratio(getComputedStyle(e)[property], e)]);
-  return { text: [...all("label, output, p, figcaption, li, button", "color"), ...all(".hl-plot text", "fill")],
-           lines: all(".hl-plot .hl-line", "stroke") };
+  const words = "label, output, p, figcaption, li, button, .hl-plot :is(span, [class$=label], .hl-name, .hl-bar)";
+  return { text: [...all(words, "color"), ...all(".hl-plot text", "fill")],
+           lines: all(".hl-plot .hl-line", "stroke"), pictures: figure.querySelectorAll(".hl-cells canvas").length };
 }
 """
 
@@ -97,14 +99,18 @@ def open_figures(page, url):
     page.wait_for_load_state("load")
     figures = page.locator("figure.hl-explore").all()
     for figure in figures:
-        figure.locator(".hl-plot .hl-line").first.wait_for(state="attached")
+        figure.locator(".hl-line, .hl-cells canvas").first.wait_for(state="attached")
     return figures
 
 
 def drawing(figure):
-    """Everything in the plot that a step can change: where lines, bands and markers are."""
+    """Everything in the plot that a step can change: lines, bands, markers; cells and marks of pictures."""
     return figure.locator(".hl-plot").evaluate(
-        "plot => [...plot.querySelectorAll('path')].map(p => p.getAttribute('d') + (p.getAttribute('transform') ?? ''))"
+        """plot => {
+          const all = (selector, see) => [...plot.querySelectorAll(selector)].map(see);
+          return [...all("path", (p) => p.getAttribute("d") + (p.getAttribute("transform") ?? "")),
+                  ...all("canvas", (c) => c.toDataURL()), ...all(".hl-mark", (m) => m.style.cssText)];
+        }"""
     )
 
 
@@ -173,12 +179,12 @@ def assert_readable(figure):
     assert {text: ratio for text, ratio in contrast["text"] if ratio < 4.5} == {}
     assert {line: ratio for line, ratio in contrast["lines"] if ratio < 3} == {}
     assert len(contrast["text"]) > 10
-    assert contrast["lines"]
+    assert contrast["lines"] or contrast["pictures"]
 
 
 def assert_fits_a_phone(page, figure):
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
-    texts = figure.locator(".hl-plot text")
+    texts = figure.locator(".hl-plot :is(text, span, .hl-name, .hl-x-label, .hl-y-label)")
     sizes = texts.evaluate_all("texts => texts.map(text => parseFloat(getComputedStyle(text).fontSize))")
     assert min(sizes) >= 11
     boxes = texts.evaluate_all(
