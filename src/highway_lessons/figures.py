@@ -339,7 +339,7 @@ def jacobian_terms(terms):
     largest = max(abs(values).max() for values in maps.values())
     figure, grid = new_figure(2, rows=2, figsize=(5, 4.7))
     for axes, (name, values) in zip(grid.flat, maps.items(), strict=True):
-        colours = axes.imshow(values, cmap="PuOr", vmin=-largest, vmax=largest)
+        colours = axes.imshow(values, cmap=MAPS["signed"], vmin=-largest, vmax=largest)
         units = range(len(values))
         axes.set(xticks=units, yticks=units, xticklabels=[n + 1 for n in units], yticklabels=[n + 1 for n in units])
         axes.set(xlabel=f"{name}: output unit j", ylabel="input unit i")
