@@ -38,13 +38,23 @@ def run_alone(script, **variables):
     """Run a Python script with one thread on one processor; return what its last line says, or None if it fails."""
     environment = {key: value for key, value in os.environ.items() if key not in PINNED} | ONE_THREAD | variables
     keep = on_one_processor if hasattr(os, "sched_setaffinity") else None  # Linux has it
-    done = subprocess.run(
-        [sys.executable, HERE / script], env=environment, capture_output=True, text=True, preexec_fn=keep
-    )
-    if done.returncode:
-        tqdm.write(f"{script} failed: {(done.stderr.strip() or 'no message').splitlines()[-1]}")
-        return None
-    return json.loads(done.stdout.splitlines()[-1])
+    try:
+        done = subprocess.run(
+            [sys.executable, HERE / script],
+            env=environment,
+            capture_output=True,
+            text=True,
+            preexec_fn=keep,
+            timeout=1800,
+            check=True,
+        )
+        return json.loads(done.stdout.splitlines()[-1])
+    except subprocess.CalledProcessError as error:
+        said = (error.stderr.strip() or "it says nothing").splitlines()[-1]
+    except (subprocess.TimeoutExpired, IndexError, json.JSONDecodeError) as error:
+        said = f"it gave no record ({type(error).__name__})"
+    tqdm.write(f"{script} failed: {said}")
+    return None
 
 
 def on_one_processor():
@@ -53,14 +63,13 @@ def on_one_processor():
 
 
 def race(names, rounds, epochs):
-    """Run the contestants in turn and return each one's records, without those of runs that failed."""
+    """Run the contestants in turn and return each one's records, one per round; None for a run that failed."""
     records = {name: [] for name in names}
     with tqdm(total=rounds * len(names)) as bar:
         for _ in range(rounds):
             for name in names:
                 bar.set_description(name)
-                record = run_alone(CONTESTANTS[name][0], BENCH_EPOCHS=str(epochs))
-                records[name] += [record] if record else []
+                records[name].append(run_alone(CONTESTANTS[name][0], BENCH_EPOCHS=str(epochs)))
                 bar.update()
     return records
 
@@ -68,21 +77,21 @@ def race(names, rounds, epochs):
 def summary(records, epochs):
     """Return the medians by quantity and contestant; None for a contestant that always failed."""
 
-    def medians(value):
-        return {name: median(map(value, runs)) if runs else None for name, runs in records.items()}
+    ran = {name: [run for run in runs if run] for name, runs in records.items()}
 
-    ours = [run["seconds"] for run in records.get("ours", [])]  # a ratio compares runs of the same round
+    def medians(value):
+        return {name: median(map(value, runs)) if runs else None for name, runs in ran.items()}
+
+    def beside_ours(runs):  # a ratio compares runs of the same round
+        rounds = zip(runs, records.get("ours", []), strict=False)
+        ratios = [run["seconds"] / ours["seconds"] for run, ours in rounds if run and ours]
+        return median(ratios) if ratios else None
+
     return {
         "seconds": medians(lambda run: run["seconds"]),
-        "times_ours": {
-            name: median(run["seconds"] / mine for run, mine in zip(runs, ours, strict=False))
-            for name, runs in records.items()
-            if runs and ours
-        },
+        "times_ours": {name: beside_ours(runs) for name, runs in records.items()},
         "range": {
-            name: [pick(run["seconds"] for run in runs) for pick in (min, max)]
-            for name, runs in records.items()
-            if runs
+            name: [pick(run["seconds"] for run in runs) for pick in (min, max)] for name, runs in ran.items() if runs
         },
         "start": medians(lambda run: run["start"]),
         "first_epoch": medians(lambda run: run["first_epoch"]),
@@ -106,7 +115,7 @@ def print_race(medians, rounds, epochs):
         if seconds is None:
             print(f"{CONTESTANTS[name][1]:36s}{'failed':>8s}")
             continue
-        ratio = medians["times_ours"].get(name, float("nan"))
+        ratio = medians["times_ours"][name] or float("nan")
         row = [medians[key][name] for key in ("start", "first_epoch", "cold")]
         accuracy = "" if name == "ceiling" else f"{100 * medians['test_accuracy'][name]:8.1f}"
         print(
@@ -115,7 +124,7 @@ def print_race(medians, rounds, epochs):
         )
     aims = {"torch": (2.5, "PyTorch, eager"), "listing": (2.5, "the listing"), "jax": (0.8, "JAX, once compiled")}
     for name, (aim, title) in aims.items():
-        if name in medians["times_ours"]:
+        if medians["times_ours"].get(name):
             print(f"{medians['times_ours'][name]:.2f} times the speed of {title} (aim: {aim})")
     cold, ceiling = medians["cold"], medians["times_ours"].get("ceiling")
     if cold.get("jax") and cold.get("ours"):
@@ -153,7 +162,7 @@ def surroundings(records):
     return {
         "versions": versions | {"python": platform.python_version()},
         "processor": processor(),
-        "blas_kernel": sorted({kernel for runs in records.values() for run in runs for kernel in run["kernel"]}),
+        "blas_kernel": sorted({kernel for runs in records.values() for run in runs if run for kernel in run["kernel"]}),
         "unset": [name for name in PINNED if name in os.environ],
     }
 
@@ -170,12 +179,14 @@ def processor():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=5, help="how often each contestant runs (default 5)")
-    parser.add_argument("--epochs", type=int, default=30, help="epochs of the job (default 30)")
-    parser.add_argument("--contestants", nargs="*", default=list(CONTESTANTS), choices=list(CONTESTANTS))
+    parser.add_argument("--rounds", type=at_least_1, default=5, help="how often each contestant runs (default 5)")
+    parser.add_argument("--epochs", type=at_least_1, default=30, help="epochs of the job (default 30)")
+    parser.add_argument("--contestants", nargs="+", default=list(CONTESTANTS), choices=list(CONTESTANTS))
     parser.add_argument("--no-book", action="store_true", help="do not time `make book`")
-    parser.add_argument("--results", type=Path, default=HERE / "results.json", help="where to write the results")
+    parser.add_argument("--results", type=Path, help="where to write (default: results.json, and nowhere for a part)")
     arguments = parser.parse_args()
+    whole = arguments.epochs == 30 and set(arguments.contestants) == set(CONTESTANTS) and not arguments.no_book
+    target = arguments.results or (HERE / "results.json" if whole else None)
 
     records = race(arguments.contestants, arguments.rounds, arguments.epochs)
     results = summary(records, arguments.epochs)
@@ -186,11 +197,28 @@ def main():
     results["growth"] = run_alone("growth.py")
     if results["growth"]:
         print_growth(results["growth"])
+    write(results, target)  # before the book, which takes minutes and may fail
     if not arguments.no_book:
         results["book"] = time_book()
         print_book(results["book"])
-    arguments.results.write_text(json.dumps(results, indent=1) + "\n")
-    print(f"\nWritten to {arguments.results}")
+        write(results, target)
+    print(
+        f"\nWritten to {target}" if target else "\nA part of the benchmark: nothing written; --results says where to."
+    )
+
+
+def at_least_1(text):
+    """Read a whole number from the command line."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"must be at least 1, but {number} came")
+    return number
+
+
+def write(results, target):
+    """Write what is known so far."""
+    if target:
+        target.write_text(json.dumps(results, indent=1) + "\n")
 
 
 if __name__ == "__main__":

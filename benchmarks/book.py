@@ -2,7 +2,9 @@
 
 import json
 import os
+import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -13,7 +15,8 @@ BUDGETS = {"cold": 240, "nothing changed": 15, "one chapter changed": 60}
 
 def make(*targets):
     """Run make in the course's folder and return the seconds; on failure, say why and stop."""
-    environment = {key: value for key, value in os.environ.items() if not key.startswith(("MAKE", "MFLAGS"))}
+    left_out = ("MAKE", "MFLAGS", "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(left_out)}
     begin = time.perf_counter()
     done = subprocess.run(["make", *targets], cwd=ROOT, env=environment, capture_output=True, text=True)
     seconds = time.perf_counter() - begin
@@ -32,13 +35,16 @@ def changed(notebook):
 
 def time_book():
     """Build the book: cold, with nothing changed, with one chapter changed; return the seconds of each."""
-    original = CHAPTER.read_text()
+    original = CHAPTER.read_text(encoding="utf8")
     make("clean")
     seconds = {"cold": make("book"), "nothing changed": make("book")}
+    for signal_number in (signal.SIGTERM, signal.SIGHUP):  # a closed terminal must not leave the chapter changed
+        signal.signal(signal_number, lambda number, frame: sys.exit(1))
     try:
-        CHAPTER.write_text(changed(original))
+        CHAPTER.write_text(changed(original), encoding="utf8")
         seconds["one chapter changed"] = make("book")
     finally:
-        CHAPTER.write_text(original)
+        if CHAPTER.read_text(encoding="utf8") == changed(original):  # else somebody has edited it meanwhile
+            CHAPTER.write_text(original, encoding="utf8")
     make("book")
     return seconds

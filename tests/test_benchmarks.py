@@ -84,22 +84,63 @@ def test_the_listing_computes_what_we_compute(load):
     np.testing.assert_allclose(listing, ours / ours.sum(axis=1, keepdims=True), rtol=1e-6)
 
 
-def test_torch_computes_the_same_network(load):
-    """The module's layers in the listing's numbers give the listing's probabilities."""
+def in_the_listings_numbers(model, p):
+    """Copy the listing's parameters into the layers of a PyTorch model."""
     import torch
 
-    listing, contestant = load("contestants/listing.py"), load("contestants/torch_eager.py")
-    p = listing.initialise(np.random.default_rng(0))
-    x = digits().x_test[:5]
-    model = contestant.network().double()
     linear = [layer for layer in model.modules() if isinstance(layer, torch.nn.Linear)]
     names = ["in", *[f"{kind}{i}" for i in range(50) for kind in ("H", "T")], "out"]
     with torch.no_grad():
         for layer, name in zip(linear, names, strict=True):
             layer.weight.copy_(torch.from_numpy(p[f"W_{name}"].T))
             layer.bias.copy_(torch.from_numpy(p[f"b_{name}"]))
-        probabilities = torch.softmax(model(torch.from_numpy(x)), dim=1).numpy()
-    np.testing.assert_allclose(probabilities, listing.forward(p, x)[0], rtol=1e-9)
+    return model
+
+
+def test_torch_trains_as_the_listing_does(load, monkeypatch):
+    """From the same numbers, one epoch in float64: the same batches, loss and Adam."""
+    import torch
+
+    listing, contestant = load("contestants/listing.py"), load("contestants/torch_eager.py")
+    p = listing.initialise(np.random.default_rng(0))
+    made = contestant.network
+    monkeypatch.setattr(contestant, "network", lambda: in_the_listings_numbers(made().double(), p))
+    drawn = np.random.default_rng
+
+    def after_initialisation(seed):  # the listing draws its numbers and its batches from one generator
+        rng = drawn(seed)
+        listing.initialise(rng)
+        return rng
+
+    expected = listing.train(1, digits())
+    monkeypatch.setattr(np.random, "default_rng", after_initialisation)
+    logits = torch.from_numpy(contestant.train(1, digits()))
+    np.testing.assert_allclose(torch.softmax(logits, dim=1).numpy(), expected, rtol=1e-6)
+
+
+def test_jax_trains_as_the_listing_does(load, monkeypatch):
+    """The same for JAX, in float32, where it is installed."""
+    pytest.importorskip("jax", reason="JAX belongs to the benchmark alone; make bench installs it")
+    listing, contestant = load("contestants/listing.py"), load("contestants/jax_scan.py")
+    p = listing.initialise(np.random.default_rng(0))
+    drawn = np.random.default_rng
+
+    def take_the_listings_numbers(rng):
+        listing.initialise(rng)
+        joined = {
+            name: np.stack([np.concatenate([p[f"{name}_H{i}"], p[f"{name}_T{i}"]], axis=-1) for i in range(50)])
+            for name in ("W", "b")
+        }
+        parts = {"input": {"W": p["W_in"], "b": p["b_in"]}, "head": {"W": p["W_out"], "b": p["b_out"]}}
+        return contestant.jax.tree.map(lambda part: part.astype(np.float32), parts | {"blocks": joined})
+
+    monkeypatch.setattr(contestant, "initialise", take_the_listings_numbers)
+    data = Data(*(part.astype(np.float32) if part.dtype == float else part for part in digits()))
+    logits = contestant.train(1, data)
+    probabilities = np.exp(logits - logits.max(axis=1, keepdims=True))
+    probabilities /= probabilities.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(probabilities, listing.train(1, digits()), atol=2e-4)
+    assert drawn is np.random.default_rng
 
 
 @pytest.mark.parametrize("script", ["ours", "listing", "torch_eager", "ceiling"])
@@ -113,19 +154,87 @@ def test_a_contestant_runs_alone_and_reports(script):
     assert record["kernel"]
 
 
-def test_a_contestant_that_fails_is_named_and_the_others_count(load, capsys, tmp_path):
+def record(seconds, **other):
+    """What a contestant reports, in whole numbers."""
+    usual = {
+        "start": 2,
+        "first_epoch": 3,
+        "processors": 1,
+        "megabytes": 100,
+        "test_accuracy": 0.9,
+        "kernel": ["Haswell"],
+    }
+    return usual | {"seconds": seconds} | other
+
+
+def test_medians_ratios_and_cold_starts(load):
+    records = {
+        "ours": [record(10.0), record(20.0), record(12.0)],
+        "jax": [record(5.0, first_epoch=30), record(20.0, first_epoch=30), record(9.0, first_epoch=30)],
+        "listing": [None, record(60.0), record(24.0)],
+        "torch": [None, None, None],
+    }
+    results = load("bench.py").summary(records, epochs=30)
+    assert results["seconds"] == {"ours": 12.0, "jax": 9.0, "listing": 42.0, "torch": None}
+    assert results["times_ours"] == {"ours": 1.0, "jax": 0.75, "listing": 2.5, "torch": None}  # of the same round
+    assert results["range"] == {"ours": [10, 20], "jax": [5, 20], "listing": [24, 60]}
+    assert results["cold"]["ours"] == pytest.approx(2 + 3 + 12 * 29 / 30)
+    assert results["cold"]["jax"] == pytest.approx(2 + 30 + 9 * 29 / 30)
+
+
+def test_the_table_says_what_was_measured(load, capsys):
+    bench = load("bench.py")
+    records = {"ours": [record(10.0)], "jax": [record(8.0, first_epoch=30)], "ceiling": [record(4.0)], "torch": [None]}
+    bench.print_race(bench.summary(records, epochs=30), rounds=1, epochs=30)
+    printed = capsys.readouterr().out
+    assert "0.80 times the speed of JAX, once compiled (aim: 0.8)" in printed
+    assert (
+        f"{(2 + 30 + 8 * 29 / 30) / (2 + 3 + 10 * 29 / 30):.2f} times the speed of JAX from a cold process" in printed
+    )
+    assert "2.50 times the seconds of the matrix products alone (aim: at most 2.8)" in printed
+    assert re.search(r"PyTorch, eager\s+failed", printed)
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        ("raise RuntimeError('no compiler')", "RuntimeError: no compiler"),
+        ("", "no record"),
+        ("print('hm')", "no record"),
+    ],
+)
+def test_a_contestant_that_fails_is_named_and_the_others_go_on(load, capsys, tmp_path, code, says):
     bench = load("bench.py")
     broken = tmp_path / "broken.py"
-    broken.write_text("raise RuntimeError('no compiler')")
+    broken.write_text(code)
     bench.CONTESTANTS = {"ours": bench.CONTESTANTS["ceiling"], "torch": (str(broken), "a broken one")}
     records = bench.race(list(bench.CONTESTANTS), rounds=1, epochs=1)
-    results = bench.summary(records, epochs=1)
-    bench.print_race(results, rounds=1, epochs=1)
-    printed = capsys.readouterr().out
-    assert "RuntimeError: no compiler" in printed
-    assert re.search(r"a broken one\s+failed", printed)
-    assert results["seconds"]["torch"] is None
-    assert results["seconds"]["ours"] > 0
+    assert says in capsys.readouterr().out
+    assert records["torch"] == [None]
+    assert records["ours"][0]["seconds"] > 0
+
+
+@pytest.mark.parametrize("option", ["--rounds=0", "--epochs=0", "--contestants=nobody"])
+def test_an_option_that_makes_no_sense_is_refused_at_once(option):
+    done = subprocess.run(
+        [sys.executable, str(FOLDER / "bench.py"), option], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].startswith("bench.py: error: argument")
+
+
+def test_a_part_of_the_benchmark_overwrites_nothing(tmp_path):
+    before = (FOLDER / "results.json").read_bytes()
+    options = ["--rounds=1", "--epochs=1", "--no-book", "--contestants", "ceiling"]
+    command = [sys.executable, str(FOLDER / "bench.py"), *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "nothing written" in done.stdout
+    assert (FOLDER / "results.json").read_bytes() == before
+    written = tmp_path / "results.json"
+    subprocess.run([*command[:-2], f"--results={written}", *command[-2:]], capture_output=True, check=True)
+    results = json.loads(written.read_text())
+    assert results["seconds"]["ceiling"] > 0
+    assert results["growth"]["megabytes_at_depth_1000"] > 100
 
 
 def test_pinned_kernels_are_unset_for_the_runs(load, tmp_path, monkeypatch):
@@ -134,7 +243,9 @@ def test_pinned_kernels_are_unset_for_the_runs(load, tmp_path, monkeypatch):
     script.write_text("import json, os; print(json.dumps(dict(os.environ)))")
     for name in bench.PINNED:
         monkeypatch.setenv(name, "Prescott")
-    seen = bench.run_alone(script)
+    seen = bench.run_alone(script, BENCH_EPOCHS="7")
+    assert seen["BENCH_EPOCHS"] == "7"
+    assert "intra_op_parallelism_threads=1" in seen["XLA_FLAGS"]
     assert not set(bench.PINNED) & set(seen)
     assert seen["OMP_NUM_THREADS"] == seen["OPENBLAS_NUM_THREADS"] == seen["MKL_NUM_THREADS"] == "1"
     assert bench.surroundings({})["unset"] == list(bench.PINNED)

@@ -24,6 +24,7 @@ def block(x, p):
     return H * T + x * (1 - T), None
 
 
+@jax.jit
 def forward(p, x):
     h = jax.nn.relu(x @ p["input"]["W"] + p["input"]["b"])
     h, _ = jax.lax.scan(block, h, p["blocks"])

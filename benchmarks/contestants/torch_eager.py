@@ -29,7 +29,7 @@ def network():
 def train(epochs, data, compiled=lambda model: model):
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    model = network()
+    model = network().to(torch.from_numpy(data.x_train).dtype)
     adam = torch.optim.Adam(model.parameters(), job.LEARNING_RATE, (job.BETA1, job.BETA2), job.EPSILON, foreach=True)
     step = compiled(model)
     x, y = torch.from_numpy(data.x_train), torch.from_numpy(data.y_train)

@@ -14,6 +14,7 @@ NaN and infinity pass through a block, since a diverging network makes them; `Ne
 """
 
 import functools
+import inspect
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -88,20 +89,26 @@ class HighwayCache(NamedTuple):
 
 def _with_workspace(one_pass):
     """Let a pass of `Highway` take parameters by name, too: they are checked, and get new arrays to write to."""
+    signature = inspect.signature(one_pass)
+    inputs = [p.replace(name="params") if p.name == "work" else p for p in signature.parameters.values()]
+    signature = signature.replace(parameters=inputs)
 
     @functools.wraps(one_pass)
-    def checked(self, params, *rest):
+    def checked(self, params, *rest, **named):
         if isinstance(params, HighwayWorkspace):
-            return one_pass(self, params, *rest)
+            return one_pass(self, params, *rest, **named)
+        *cache, batch = signature.bind(self, params, *rest, **named).args[2:]
         width = _checks.width(self, params)
-        *cache, batch = rest
-        batch = _checks.batch("x" if not cache else "dy", batch, width)
-        numbers = [np.ravel(params[name], order="F") for name in self.shapes(width)]
-        flat = np.concatenate(numbers).astype(np.result_type(batch, *numbers), copy=False)
-        work = self.workspace(width, flat, np.empty_like(flat), len(batch))
+        batch = _checks.batch("dy" if cache else "x", batch, width)
+        if cache:
+            _checks.shape("dy", batch, cache[0].H.shape)
+        arrays = [_checks.floats(name, params[name]) for name in ("W_H", "W_T", "b_H", "b_T")]
+        flat = np.concatenate([array.ravel(order="F") for array in arrays], dtype=np.result_type(batch, *arrays))
+        work = HighwayWorkspace(width, flat, np.empty_like(flat), len(batch))
         with np.errstate(over="ignore"):  # see `sigmoid`
             return one_pass(self, work, *cache, batch)
 
+    checked.__signature__ = signature
     return checked
 
 
@@ -175,14 +182,18 @@ class Highway:
         return dx, work.gradients
 
     def workspace(self, width, flat, gradient, batch, scratch=None):
-        """Return a `HighwayWorkspace`; `forward` and `backward` take it as their `params`."""
+        """Return a `HighwayWorkspace`, to pass as `params`; None if a subclass has other parameters or passes."""
+        methods = ("shapes", "forward", "backward")
+        if any(getattr(type(self), method) is not getattr(Highway, method) for method in methods):
+            return None
         return HighwayWorkspace(width, flat, gradient, batch, scratch)
 
 
 class HighwayWorkspace(dict):
     """A highway block's parameters by name, and the arrays that its forward and backward pass write to.
 
-    A training run makes one per block and uses it in every step, which saves making large arrays anew.
+    A training run makes one per block and uses it in every step, which saves making large arrays anew. So a pass
+    overwrites what the one before it returned. A copy is a plain dictionary of the parameters.
     The two layers stand side by side, W = [W_H | W_T], b, z and their gradients likewise: one product serves both.
     Arrays are in Fortran order, column after column, so that each half is in one piece.
 
@@ -204,10 +215,12 @@ class HighwayWorkspace(dict):
         super().__init__(named)
         self.dW, self.db, self.gradients = _side_by_side(gradient, width)
         self.z, self.y = new(2 * width), new(width)
-        scratch = scratch or (new(2 * width), new(width), new(width), new(width), np.ones(batch, flat.dtype))
-        self.dz, self.part, dy, self.dx, self.ones = scratch
-        self.scratch = self.dz, self.part, self.dx, dy, self.ones  # two take turns: a block's dx is the next one's dy
+        self.scratch = scratch or (new(2 * width), new(width), new(width), np.ones(batch, flat.dtype))
+        self.dz, self.dx, self.part, self.ones = self.scratch
         (self.z_H, self.z_T), (self.dz_H, self.dz_T) = _halves(self.z), _halves(self.dz)
+
+    def __reduce__(self):
+        return dict, ({name: array.copy() for name, array in self.items()},)
 
 
 def _side_by_side(flat, width):

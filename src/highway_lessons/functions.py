@@ -16,7 +16,8 @@ def sigmoid(z, out=None):
     z : array_like of any shape
         Pre-activation; for a gate, the log-odds of its value.
     out : array of the same shape, optional
-        Where to write the result, also `z` itself.
+        Where to write the result, also `z` itself. `z` is then a float array that nothing checks, and NumPy warns
+        where e^(-z) overflows, unless `np.errstate` tells it not to.
 
     Returns
     -------

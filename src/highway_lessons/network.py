@@ -78,28 +78,37 @@ class Parameters:
 class Workspace(Parameters):
     """The same parameters, with the arrays that a training step writes to: made once, used in every step.
 
-    `Network.forward` and `Network.backward` take it as their `params`. What they return is overwritten by their next
-    call, and the signals dh by one another: of a highway network's, only ∂L/∂h_0 is left.
+    `Network.forward` and `Network.backward` take it as their `params`, and what they return is overwritten by their
+    next call. The signals from above overwrite one another, so `backward` returns None in their place.
 
     Parameters
     ----------
-    params, gradients : Parameters
-        The numbers, and where to write their gradients.
+    params : Parameters
+    gradients : Parameters
+        Where to write the gradients, in the type of `params`.
     batch : int
-        Examples in a mini-batch.
+        Examples in a mini-batch, at least 1.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `gradients` do not fit `params`, or `batch` is not such a number.
     """
 
     def __init__(self, params, gradients, batch):
         network = params.network
         super().__init__(network, params.flat)
-        self.gradients, self.batch = gradients, batch
+        self.gradients, self.batch = _checks.parameters(network, gradients), _checks.integer("batch", batch, 1)
+        if gradients.flat.dtype != params.flat.dtype:
+            raise ValueError(f"gradients must be {params.flat.dtype} like params, but they are {gradients.flat.dtype}.")
         if hasattr(network.block, "workspace") and network.depth:
             numbers = sum(array.size for array in self.blocks[0].values()) * network.depth
             stretches = (vector[-numbers:].reshape(network.depth, -1) for vector in (params.flat, gradients.flat))
             scratch = None
             for i, (flat, gradient) in enumerate(zip(*stretches, strict=True)):
-                self.blocks[i] = network.block.workspace(network.width, flat, gradient, batch, scratch)
-                scratch = self.blocks[i].scratch
+                work = network.block.workspace(network.width, flat, gradient, batch, scratch)
+                if work is not None:
+                    self.blocks[i], scratch = work, work.scratch
 
 
 class Cache(NamedTuple):
@@ -242,7 +251,7 @@ class Network:
         gradients : Parameters
             ∂L/∂ each parameter.
         dh : list of arrays of shape (batch, width)
-            The signal from above, ∂L/∂h_0 … ∂L/∂h_depth.
+            The signal from above, ∂L/∂h_0 … ∂L/∂h_depth; None with a `Workspace`.
 
         Raises
         ------
@@ -269,7 +278,7 @@ class Network:
             dh.append(dx)
         dz = dh[-1] * slope(cache.h[0])
         gradients.input["W"][:], gradients.input["b"][:] = dense_gradients(cache.x, dz)
-        return gradients, dh[::-1]
+        return gradients, None if isinstance(params, Workspace) else dh[::-1]
 
     def loss_and_gradients(self, params, x, labels):
         """Return the mean cross-entropy of a batch (nats) and its gradients, a `Parameters`."""

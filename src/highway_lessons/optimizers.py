@@ -1,4 +1,7 @@
-"""Optimisers over one flat parameter vector: `start` makes the state, `update` changes the vector in place."""
+"""Optimisers over one flat parameter vector: `start` makes the state, `update` changes the vector in place.
+
+`update` is given the same gradient array in every step: an optimiser that wants to keep a gradient copies it.
+"""
 
 import math
 from dataclasses import dataclass, field
@@ -78,6 +81,7 @@ class Adam:
     epsilon : float
         Added to the root of the second moment, in the gradient's own unit: gradients far below it stand still.
         At least 1.5e-154 in float64 and 1.1e-19 in float32: the square of a smaller gradient is 0 there.
+        (A float32 gradient must also stay below 5e17, or the sum of squares overflows.)
     cosine_decay : int, optional
         Updates in which the learning rate falls to 0 along half a cosine; where it is None, the rate stays.
 

@@ -8,7 +8,7 @@ import numpy as np
 from highway_lessons import _checks
 from highway_lessons.datasets import Data
 from highway_lessons.functions import cross_entropy
-from highway_lessons.network import Parameters, Workspace
+from highway_lessons.network import Network, Parameters, Workspace
 from highway_lessons.optimizers import Adam
 
 
@@ -108,7 +108,7 @@ def fit(
         time.perf_counter(),
     )
     total = epochs * -(-len(x) // batch_size)
-    gradients, workspaces = network.zeros(params.flat.dtype), {}  # a workspace for each size of mini-batch
+    workspaces = {}  # one for each size of mini-batch
     try:
         for epoch in range(1, epochs + 1):
             summed_loss, correct, order = 0.0, 0, rng.permutation(len(x))
@@ -116,13 +116,13 @@ def fit(
                 if stop is not None and stop():
                     return Fit(params, history, f"Stopped on request in epoch {epoch}, after {done} updates.")
                 if len(batch) not in workspaces:
-                    workspaces[len(batch)] = Workspace(params, gradients, len(batch))
+                    workspaces[len(batch)] = _workspace(network, params, len(batch))
                 work = workspaces[len(batch)]
                 logits, cache = network.forward(work, x[batch])
                 loss, dlogits = cross_entropy(logits, labels[batch])
                 if not np.isfinite(loss):
                     return Fit(params, history, _diverged("loss", loss, f"at update {done + 1}", epoch))
-                network.backward(work, cache, dlogits)
+                gradients, _ = network.backward(work, cache, dlogits)
                 optimiser.update(params.flat, gradients.flat, state)
                 summed_loss += loss * len(batch)
                 correct += int((logits.argmax(axis=1) == labels[batch]).sum())
@@ -148,6 +148,13 @@ def fit(
             params, history, f"Interrupted by the keyboard after {done} updates; what was learned so far is kept."
         )
     return Fit(params, history, None)
+
+
+def _workspace(network, params, batch):
+    """Return arrays for training steps on `batch` examples; `params` itself for something else than our `Network`."""
+    if not isinstance(network, Network):
+        return params
+    return Workspace(params, network.zeros(params.flat.dtype), batch)
 
 
 def _diverged(name, value, where, epoch):
