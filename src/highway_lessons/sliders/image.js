@@ -1,4 +1,4 @@
-// Pictures: a canvas for each, one pixel for each cell, stretched by explore.css; ticks, marks and colour bars around.
+// Behind explore.js, in one module. Pictures: a canvas each, a pixel for each cell, stretched by explore.css.
 const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 const share = (part, whole) => `${(100 * part) / whole}%`;
 const within = (value, high) => Math.min(Math.max(value, 0), high);
