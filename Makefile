@@ -62,7 +62,7 @@ picture: $(BUILT)  ## take the README's picture anew from the built book
 studies: $(READY)  ## measure what the records of the studies lack (2 hours in all; JOBS=… processes instead of 2)
 	$(BIN)/python -m highway_lessons.studies run all --jobs $(JOBS)
 
-bench: $(READY)  ## time the engine beside PyTorch, JAX and others, and the book (20 minutes; BENCH=… adds options)
+bench: $(READY)  ## time the engine beside PyTorch, JAX and others, and the book (15 minutes; BENCH=… adds options)
 	$(PIP) --quiet --requirement benchmarks/requirements.txt
 	$(BIN)/python benchmarks/bench.py $(BENCH)
 

@@ -187,7 +187,7 @@ def test_the_table_says_what_was_measured(load, capsys):
     records = {"ours": [record(10.0)], "jax": [record(8.0, first_epoch=30)], "ceiling": [record(4.0)], "torch": [None]}
     bench.print_race(bench.summary(records, epochs=30), rounds=1, epochs=30)
     printed = capsys.readouterr().out
-    assert "0.80 times the speed of JAX, once compiled (aim: 0.8)" in printed
+    assert "0.80 times the speed of JAX, once compiled (aim: at least 0.8)" in printed
     assert (
         f"{(2 + 30 + 8 * 29 / 30) / (2 + 3 + 10 * 29 / 30):.2f} times the speed of JAX from a cold process" in printed
     )

@@ -81,6 +81,10 @@ def fit(
     ------
     ValueError, TypeError
         If the data do not fit the network or a number is out of its range.
+
+    Notes
+    -----
+    At widths like 64 NumPy is quickest with one thread: start Python with OPENBLAS_NUM_THREADS=1, as `make` does.
     """
     rng = _checks.generator(rng)
     _checks.has("network", network, ("forward", "backward", "initialise"), "Network(Highway(), depth=10)")
