@@ -380,13 +380,14 @@ def test_a_failing_compute_is_said_in_the_figure(small, figure):
 
 
 def test_dark_mode(small, figure):
-    line = figure.locator(".hl-plot .hl-line").first
-    colour = "line => getComputedStyle(line).stroke"
-    assert line.evaluate(colour) == "rgb(0, 114, 178)"
+    colour = (
+        "figure => getComputedStyle(figure.querySelector('.hl-plot .hl-line')).stroke"  # in one go: lines are redrawn
+    )
+    assert figure.evaluate(colour) == "rgb(0, 114, 178)"
     theme = "theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })"
     small.page.evaluate(theme, "JupyterLab Dark")
     small.page.locator("body[data-jp-theme-light=false]").wait_for(state="attached")
-    assert line.evaluate(colour) == "rgb(108, 182, 255)"
+    assert figure.evaluate(colour) == "rgb(108, 182, 255)"
     assert figure.locator(".hl-plot text").first.evaluate("text => getComputedStyle(text).fill") != "rgb(0, 0, 0)"
     small.page.evaluate(theme, "JupyterLab Light")
     small.page.locator("body[data-jp-theme-light=true]").wait_for(state="attached")
