@@ -59,7 +59,7 @@ tidy: $(READY)  ## take outputs and JupyterLab's own marks out of the notebooks,
 picture: $(BUILT)  ## take the README's picture anew from the built book
 	HIGHWAY_LESSONS_PICTURE=1 $(BIN)/python -m pytest -q tests/test_pages.py -k picture
 
-studies: $(READY)  ## measure what the records of the studies lack (2 hours in all; JOBS=… processes instead of 2)
+studies: $(READY)  ## measure what the records of the studies lack (some hours in all; JOBS=… processes instead of 2)
 	$(BIN)/python -m highway_lessons.studies run all --jobs $(JOBS)
 
 bench: $(READY)  ## time the engine beside PyTorch, JAX and others, and the book (15 minutes; BENCH=… adds options)

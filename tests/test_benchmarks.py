@@ -291,12 +291,20 @@ def test_the_page_on_speed_says_what_was_measured(load):
     }
     assert min(RESULTS["cold"], key=lambda name: RESULTS["cold"][name] if name != "ceiling" else 99) == "ours"
     assert RESULTS["times_ours"]["jax"] < 1  # "once compiled, JAX is ahead"
+
+    def after(trainings, name):  # seconds from the start of a process
+        return RESULTS["cold"][name] + (trainings - 1) * RESULTS["seconds"][name]
+
+    assert after(3, "ours") < after(3, "jax")  # "from the fourth training of the same shape on"
+    assert after(4, "ours") > after(4, "jax")
     growth, versions = RESULTS["growth"], RESULTS["versions"]
     for said in (
         f"{RESULTS['rounds']} rounds",
         f"{RESULTS['processor'].split(',')[0]}, two processors",
-        f"NumPy {versions['numpy']}, PyTorch {versions['torch'].split('+')[0]}, JAX {versions['jax']}",
+        f"NumPy {versions['numpy']} with OpenBLAS's {RESULTS['blas_kernel'][0]} kernel",
+        f"PyTorch {versions['torch'].split('+')[0]}, JAX {versions['jax']}",
         f"(fitted exponent {growth['exponent']:.2f}, from 10 to 200 blocks)",
-        f"adds {growth['megabytes_at_depth_1000']:.0f} MB",
+        f"adds {growth['megabytes_at_depth_1000']:.0f} MB at its peak",
+        f"part of its {RESULTS['times_ours']['listing']:.2f} is the type",
     ):
         assert said in text

@@ -1,4 +1,4 @@
-"""The course's own engine, as every chapter uses it: `fit` in float32."""
+"""The course's own engine: `fit`, in float32."""
 
 import job
 import numpy as np

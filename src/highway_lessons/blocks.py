@@ -155,18 +155,23 @@ class Highway:
     def forward(self, work, x):
         """Return y, of shape (batch, width), and the cache."""
         f, _ = ACTIVATIONS[self.activation]
-        np.matmul(x, work.W, out=work.z)  # [z_H | z_T] = x [W_H | W_T] + [b_H | b_T]
+        # [z_H | z_T] = x [W_H | W_T] + [b_H | b_T]
+        np.matmul(x, work.W, out=work.z)
         work.z += work.b
         H = f(work.z_H, out=work.z_H)
         T = sigmoid(work.z_T, out=work.z_T)
-        y = np.subtract(1, T, out=work.y)  # y = x · (1 − T) + H · T
+        # y = x · (1 − T) + H · T
+        y = np.subtract(1, T, out=work.y)
         y *= x
         y += np.multiply(H, T, out=work.part)
         return y, HighwayCache(x, H, T)
 
     @_with_workspace
     def backward(self, work, cache, dy):
-        """Return dx = ∂L/∂x and the parameters' gradients by name, given dy = ∂L/∂y of shape (batch, width)."""
+        """Return dx = ∂L/∂x and the parameters' gradients by name.
+
+        Given is dy = ∂L/∂y, of shape (batch, width).
+        """
         x, H, T = cache
         _, slope = ACTIVATIONS[self.activation]
         dz_H = np.multiply(dy, T, out=work.dz_H)
