@@ -16,7 +16,7 @@ from statistics import median
 
 from tqdm import tqdm
 
-from book import BUDGETS, time_book
+from book import BUDGETS, PINNED, time_book
 
 HERE = Path(__file__).parent
 CONTESTANTS = {  # name: (script, title)
@@ -31,7 +31,6 @@ ONE_THREAD = {
     **dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"),
     "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
 }
-PINNED = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")  # where they are set, they choose a slower kernel
 
 
 def run_alone(script, **variables):

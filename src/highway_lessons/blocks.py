@@ -97,13 +97,16 @@ def _with_workspace(one_pass):
     def checked(self, params, *rest, **named):
         if isinstance(params, HighwayWorkspace):
             return one_pass(self, params, *rest, **named)
-        *cache, batch = signature.bind(self, params, *rest, **named).args[2:]
+        if named or len(rest) != len(inputs) - 2:
+            rest = signature.bind(self, params, *rest, **named).args[2:]
+        *cache, batch = rest
         width = _checks.width(self, params)
         batch = _checks.batch("dy" if cache else "x", batch, width)
         if cache:
             _checks.shape("dy", batch, cache[0].H.shape)
-        arrays = [_checks.floats(name, params[name]) for name in ("W_H", "W_T", "b_H", "b_T")]
-        flat = np.concatenate([array.ravel(order="F") for array in arrays], dtype=np.result_type(batch, *arrays))
+        numbers = [np.ravel(params[name], order="F") for name in ("W_H", "W_T", "b_H", "b_T")]
+        flat = _checks.floats("params", np.concatenate(numbers))
+        flat = flat.astype(np.result_type(batch, flat), copy=False)
         work = HighwayWorkspace(width, flat, np.empty_like(flat), len(batch))
         with np.errstate(over="ignore"):  # see `sigmoid`
             return one_pass(self, work, *cache, batch)
