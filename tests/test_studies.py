@@ -28,9 +28,12 @@ TINY = STUDIES["tiny"]
 COMMAND = Path(__file__).with_name("tiny_study.py")
 
 
-def start(*arguments, **options):
-    """Start the command line with the tiny studies, with two BLAS threads allowed, so that a limit shows."""
-    environment = os.environ | {"OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"}
+def start(*arguments, hold="no such file", **options):
+    """Start the command line with the tiny studies, with two BLAS threads allowed, so that a limit shows.
+
+    While the file `hold` exists, the run waits at its 15th point (`tiny_study.hold`).
+    """
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2", "HOLD": str(hold)}
     return subprocess.Popen([sys.executable, COMMAND, *map(str, arguments)], env=environment, text=True, **options)
 
 
@@ -72,6 +75,14 @@ def complete(tmp_path_factory):
 
 
 @pytest.fixture
+def hold(tmp_path):
+    """A file that makes runs wait, so that they are interrupted in the middle."""
+    file = tmp_path / "hold"
+    file.touch()
+    return file
+
+
+@pytest.fixture
 def copy(complete, tmp_path):
     """A complete record that a test may spoil."""
     path = tmp_path / "tiny.jsonl"
@@ -83,9 +94,9 @@ def copy(complete, tmp_path):
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_killed_in_mid_run_it_loses_only_what_is_in_work(tmp_path, jobs, complete):
+def test_killed_in_mid_run_it_loses_only_what_is_in_work(tmp_path, hold, jobs, complete):
     with open(tmp_path / "bar", "w+", encoding="utf8") as bar:
-        process = start("run", "tiny", "--records", tmp_path, "--jobs", jobs, stderr=bar)
+        process = start("run", "tiny", "--records", tmp_path, "--jobs", jobs, hold=hold, stderr=bar)
         wait_for(lambda: recorded(tmp_path) >= 5)
         children = psutil.Process(process.pid).children(recursive=True)
         process.kill()
@@ -117,8 +128,8 @@ def test_a_second_run_does_only_what_is_missing(tmp_path, capsys):
     assert content.count(b"\n") == 2 + 6
 
 
-def test_ctrl_c_stops_it_in_a_sentence_and_records_no_half_training(tmp_path):
-    process = start("run", "tiny", "--records", tmp_path, stderr=subprocess.PIPE)
+def test_ctrl_c_stops_it_in_a_sentence_and_records_no_half_training(tmp_path, hold):
+    process = start("run", "tiny", "--records", tmp_path, hold=hold, stderr=subprocess.PIPE)
     wait_for(lambda: recorded(tmp_path) >= 3)
     process.send_signal(signal.SIGINT)
     status, errors = finish(process)
@@ -151,22 +162,22 @@ def test_a_half_first_line_is_no_record(tmp_path):
     assert recorded(tmp_path) == 2
 
 
-def test_two_runs_at_once_are_told_apart_and_corrupt_nothing(tmp_path, complete):
-    processes = [start("run", "tiny", "--records", tmp_path, stderr=subprocess.PIPE) for _ in range(3)]
+def test_two_runs_at_once_are_told_apart_and_corrupt_nothing(tmp_path, hold, complete):
+    processes = [start("run", "tiny", "--records", tmp_path, hold=hold, stderr=subprocess.PIPE) for _ in range(3)]
+    wait_for(lambda: sum(process.poll() is not None for process in processes) == 2)
+    hold.unlink()
     ended = sorted(finish(process) for process in processes)
-    refused = [errors for status, errors in ended if status == 1]
-    assert ended[0][0] == 0
-    assert refused  # three runs of several seconds do not miss one another
-    for errors in refused:
+    assert [status for status, _ in ended] == [0, 1, 1]
+    for _, errors in ended[1:]:
         assert errors == (
             f"Another run of the study tiny holds {tmp_path / 'tiny.jsonl'}; wait until it ends, or stop it.\n"
         )
     assert numbers(tmp_path) == numbers(complete)
 
 
-def test_worker_processes_do_not_hold_the_record(tmp_path):
+def test_worker_processes_do_not_hold_the_record(tmp_path, hold):
     """A killed run's workers may live on for a moment; the next run need not wait for them."""
-    process = start("run", "tiny", "--records", tmp_path, "--jobs", 2, stderr=subprocess.DEVNULL)
+    process = start("run", "tiny", "--records", tmp_path, "--jobs", 2, hold=hold, stderr=subprocess.DEVNULL)
     wait_for(lambda: recorded(tmp_path) >= 2)
     children = psutil.Process(process.pid).children(recursive=True)
     for child in children:
@@ -419,10 +430,10 @@ def test_a_mistake_on_dask_ends_the_run(tmp_path, scheduler):
     assert any("{'seed': 1} of broken" in note for note in error.value.__notes__)
 
 
-def test_a_lost_worker_is_replaced_and_a_lost_scheduler_is_told(tmp_path, complete):
+def test_a_lost_worker_is_replaced_and_a_lost_scheduler_is_told(tmp_path, hold, complete):
     """The scheduler and the workers are started by Dask's own commands, as on a cluster."""
     dask = Path(sys.executable).with_name("dask")
-    environment = os.environ | {"PYTHONPATH": str(COMMAND.parent)}
+    environment = os.environ | {"PYTHONPATH": str(COMMAND.parent), "HOLD": str(hold)}
     quiet = {"env": environment, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     file = tmp_path / "scheduler.json"
     options = ["--scheduler-file", file, "--no-dashboard"]
@@ -445,6 +456,7 @@ def test_a_lost_worker_is_replaced_and_a_lost_scheduler_is_told(tmp_path, comple
         )
         assert "runner.py" not in errors  # Dask's own threads may log a traceback; ours does not
         assert 8 <= recorded(tmp_path) < 24
+        hold.unlink()
         assert finish(start("run", "tiny", "--records", tmp_path, stderr=subprocess.PIPE))[0] == 0
         assert numbers(tmp_path) == numbers(complete)
     finally:
