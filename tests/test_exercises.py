@@ -36,8 +36,9 @@ ONE_NUMBER = [
 @pytest.mark.parametrize(("answer", "came"), NOT_NUMBERS, ids=lambda value: repr(value)[:20])
 @pytest.mark.parametrize("check", ONE_NUMBER, ids=lambda check: check.__name__)
 def test_an_answer_that_is_no_number(check, answer, came, monkeypatch):
+    monkeypatch.delattr(exercises.template, "profile")
     for name in ("profile", "end_to_end_jacobian"):
-        monkeypatch.delattr(exercises, name)  # so that nothing can be measured for such an answer
+        monkeypatch.delattr(exercises.signals, name)  # so that nothing can be measured for such an answer
     verdict = check(answer)
     assert isinstance(verdict, Verdict)
     assert not verdict
@@ -84,6 +85,6 @@ def test_a_check_measures_once(monkeypatch):
     """The measurement takes a second; a learner tries more than once."""
     first = exercises.check_growth_per_block(1.2), exercises.check_bias_for_he(-3)
     for name in ("profile", "end_to_end_jacobian"):
-        monkeypatch.delattr(exercises, name)
+        monkeypatch.delattr(exercises.signals, name)
     assert (exercises.check_growth_per_block(1.2), exercises.check_bias_for_he(-3)) == first
     assert exercises.check_growth_per_block(1.1) != first[0]

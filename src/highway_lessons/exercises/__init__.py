@@ -1,0 +1,44 @@
+"""Checks for the exercises: each says what is wrong with an answer, not only that it is."""
+
+from highway_lessons.exercises.backward import (
+    check_best_step,
+    check_closing_the_gate,
+    check_uncoupled_backward,
+    check_untouched_layers,
+    small_network,
+)
+from highway_lessons.exercises.layer import check_carry_bias, check_stack_bias, check_start_bias, check_uncoupled
+from highway_lessons.exercises.signals import (
+    check_bias_for_he,
+    check_blocks_to_a_millionth,
+    check_growth_per_block,
+    check_zero_bias_exponent,
+)
+from highway_lessons.exercises.template import (
+    check_bias_for_tau_one,
+    check_half_bias,
+    check_half_life,
+    check_share_under_he,
+)
+from highway_lessons.exercises.verdict import Verdict
+
+__all__ = [
+    "Verdict",
+    "check_best_step",
+    "check_bias_for_he",
+    "check_bias_for_tau_one",
+    "check_blocks_to_a_millionth",
+    "check_carry_bias",
+    "check_closing_the_gate",
+    "check_growth_per_block",
+    "check_half_bias",
+    "check_half_life",
+    "check_share_under_he",
+    "check_stack_bias",
+    "check_start_bias",
+    "check_uncoupled",
+    "check_uncoupled_backward",
+    "check_untouched_layers",
+    "check_zero_bias_exponent",
+    "small_network",
+]

@@ -1,0 +1,35 @@
+"""Numbers in, a matplotlib Figure out. Nothing here calls plt.show(): the last line of a cell shows the figure once."""
+
+from highway_lessons.figures.backward import error_against_step, gate_factors, jacobian_terms, term_changes
+from highway_lessons.figures.base import dashes, draw_lines, new_figure
+from highway_lessons.figures.gates import (
+    accuracy_lines,
+    gate_profile,
+    gates_over_plane,
+    lesion_bars,
+    trained_network,
+)
+from highway_lessons.figures.layer import gate_map, gate_square, motorway, product_and_sum
+from highway_lessons.figures.signals import ellipses, seed_bands, shares_against_tau
+
+__all__ = [
+    "accuracy_lines",
+    "dashes",
+    "draw_lines",
+    "ellipses",
+    "error_against_step",
+    "gate_factors",
+    "gate_map",
+    "gate_profile",
+    "gate_square",
+    "gates_over_plane",
+    "jacobian_terms",
+    "lesion_bars",
+    "motorway",
+    "new_figure",
+    "product_and_sum",
+    "seed_bands",
+    "shares_against_tau",
+    "term_changes",
+    "trained_network",
+]
