@@ -1,12 +1,14 @@
 """How a check answers: what it says of numbers, arrays and functions that a learner gives."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
 from highway_lessons import _checks
 
 
+@dataclass(frozen=True)
 class Verdict:
     """A check's answer: true or false in an `if`, one sentence in a notebook."""
 
