@@ -175,6 +175,13 @@ def test_two_runs_at_once_are_told_apart_and_corrupt_nothing(tmp_path, hold, com
     assert numbers(tmp_path) == numbers(complete)
 
 
+def test_a_system_without_locks_reads_records_and_says_why_it_measures_none(complete, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    assert len(load_study(TINY, complete)) == 24
+    assert command("run", "tiny", "--records", complete) == 1
+    assert capsys.readouterr().err.startswith("Studies run on Linux and macOS")
+
+
 def test_worker_processes_do_not_hold_the_record(tmp_path, hold):
     """A killed run's workers may live on for a moment; the next run need not wait for them."""
     process = start("run", "tiny", "--records", tmp_path, "--jobs", 2, hold=hold, stderr=subprocess.DEVNULL)
@@ -285,7 +292,7 @@ def test_other_versions_are_noted_where_they_begin(copy, monkeypatch):
 def test_list_tells_how_far_each_study_is(complete, capsys):
     assert command("list", "--records", complete) == 0
     head, tiny, *others = capsys.readouterr().out.splitlines()
-    assert head.split() == ["study", "done", "of", "minutes", "question"]
+    assert head.split() == ["study", "done", "of", "minutes", "spent", "question"]
     assert re.fullmatch(r"tiny +24 +24 +\d+\.\d  Do small networks learn small spirals\?", tiny)
     assert [other.split()[:3] for other in others] == [["where", "0", "12"], ["broken", "0", "3"]]
 

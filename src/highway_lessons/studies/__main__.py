@@ -53,12 +53,14 @@ def _at_least_one(text):
 
 def _run(study, asked):
     done = runner.run(study, asked.records, only=asked.only, jobs=asked.jobs, scheduler=asked.scheduler)
-    print(f"{study.name}: {done} points measured; the record is {record.path(study, asked.records)}.")
+    print(
+        f"{study.name}: {done} {'point' if done == 1 else 'points'} measured; the record is {record.path(study, asked.records)}."
+    )
 
 
 def _list(studies, folder):
-    """Print a line for each study: points done, points in all, the time that they took, and its question."""
-    print(f"{'study':16}{'done':>6} {'of':>5} {'minutes':>8}  question")
+    """Print a line for each study: points done, points in all, the time that those done took, and its question."""
+    print(f"{'study':16}{'done':>6} {'of':>5} {'minutes spent':>13}  question")
     for study in studies:
         try:
             lines = record.read(study, folder).lines.values()
@@ -67,7 +69,7 @@ def _list(studies, folder):
             continue
         minutes = sum(line["seconds"] for line in lines) / 60
         question = inspect.getdoc(study.measure).splitlines()[0]
-        print(f"{study.name:16}{len(lines):6} {len(study.points()):5} {minutes:8.1f}  {question}")
+        print(f"{study.name:16}{len(lines):6} {len(study.points()):5} {minutes:13.1f}  {question}")
 
 
 def _show(study, folder):

@@ -95,7 +95,12 @@ def writer(study, folder=RECORDS):
     RecordError
         If another run holds the record, or it does not fit the study.
     """
-    import fcntl
+    try:
+        import fcntl
+    except ImportError:
+        raise RecordError(
+            "Studies run on Linux and macOS (on Windows, in WSL): this system cannot lock a record. Reading works."
+        ) from None
 
     file = path(study, folder)
     file.parent.mkdir(parents=True, exist_ok=True)
