@@ -53,9 +53,8 @@ def _at_least_one(text):
 
 def _run(study, asked):
     done = runner.run(study, asked.records, only=asked.only, jobs=asked.jobs, scheduler=asked.scheduler)
-    print(
-        f"{study.name}: {done} {'point' if done == 1 else 'points'} measured; the record is {record.path(study, asked.records)}."
-    )
+    points = "point" if done == 1 else "points"
+    print(f"{study.name}: {done} {points} measured; the record is {record.path(study, asked.records)}.")
 
 
 def _list(studies, folder):
