@@ -397,6 +397,35 @@ def class_share(values, labels, n_classes, rng=0, draws=20):
     return ClassShare(share(labels), np.stack([share(shuffle) for shuffle in shuffles]))
 
 
+def stripes(h):
+    """How far a unit's value reaches: the correlation, over units, of block outputs k blocks apart.
+
+    Drawn with a row for each block and a column for each unit, outputs that keep their values show as stripes. Where
+    what blocks add is unrelated to what they carry, and makes up for what they lose, outputs k blocks apart correlate
+    like the carry, (1 − T)^k; where it is less, they correlate more.
+
+    Parameters
+    ----------
+    h : array_like of shape (depth, batch, width)
+        Block outputs, h_1 … h_depth of `forward_with`.
+
+    Returns
+    -------
+    array of shape (depth,)
+        Entry k: mean over the examples and over all pairs of blocks k apart. Entry 0 is 1.
+
+    Notes
+    -----
+    Outputs that are equal in all units correlate with nothing: they count as 0.
+    """
+    h = _gate_array(h, "h")
+    h = h - h.mean(axis=2, keepdims=True)
+    lengths = np.linalg.norm(h, axis=2, keepdims=True)
+    directions = np.divide(h, lengths, out=np.zeros_like(h), where=lengths > 0).reshape(len(h), -1)
+    correlations = directions @ directions.T / h.shape[1]  # (depth, depth), means over the examples
+    return np.array([np.diagonal(correlations, k).mean() for k in range(len(h))])
+
+
 # --- Chapter 7: blocks switched off -------------------------------------------------------------------------------
 
 

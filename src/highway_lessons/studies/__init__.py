@@ -8,8 +8,20 @@ from highway_lessons.studies.gate_bias import EPSILON, GATE_BIAS
 from highway_lessons.studies.initialisation import INITIALISATION
 from highway_lessons.studies.learning_rate import LEARNING_RATE
 from highway_lessons.studies.results import Results, load_study
+from highway_lessons.studies.trained_gates import TRAINED_GATES
 
-STUDIES = {study.name: study for study in (DEPTH, DEPTH_SPIRALS, GATE_BIAS, EPSILON, LEARNING_RATE, INITIALISATION)}
+STUDIES = {
+    study.name: study
+    for study in (
+        DEPTH,
+        DEPTH_SPIRALS,
+        GATE_BIAS,
+        EPSILON,
+        LEARNING_RATE,
+        INITIALISATION,
+        TRAINED_GATES,
+    )
+}
 
 
 def load(name, complete=True):
