@@ -7,6 +7,7 @@ from highway_lessons.studies.depth import DEPTH, DEPTH_SPIRALS
 from highway_lessons.studies.gate_bias import EPSILON, GATE_BIAS
 from highway_lessons.studies.initialisation import INITIALISATION
 from highway_lessons.studies.learning_rate import LEARNING_RATE
+from highway_lessons.studies.lesions import LESIONS
 from highway_lessons.studies.results import Results, load_study
 from highway_lessons.studies.trained_gates import TRAINED_GATES
 
@@ -20,6 +21,7 @@ STUDIES = {
         LEARNING_RATE,
         INITIALISATION,
         TRAINED_GATES,
+        LESIONS,
     )
 }
 
