@@ -7,6 +7,12 @@ from highway_lessons.exercises.backward import (
     check_untouched_layers,
     small_network,
 )
+from highway_lessons.exercises.gates import (
+    check_chance_share,
+    check_flip_block,
+    check_selective_spread,
+    check_within_classes,
+)
 from highway_lessons.exercises.layer import check_carry_bias, check_stack_bias, check_start_bias, check_uncoupled
 from highway_lessons.exercises.signals import (
     check_bias_for_he,
@@ -29,16 +35,20 @@ __all__ = [
     "check_bias_for_tau_one",
     "check_blocks_to_a_millionth",
     "check_carry_bias",
+    "check_chance_share",
     "check_closing_the_gate",
+    "check_flip_block",
     "check_growth_per_block",
     "check_half_bias",
     "check_half_life",
+    "check_selective_spread",
     "check_share_under_he",
     "check_stack_bias",
     "check_start_bias",
     "check_uncoupled",
     "check_uncoupled_backward",
     "check_untouched_layers",
+    "check_within_classes",
     "check_zero_bias_exponent",
     "small_network",
 ]

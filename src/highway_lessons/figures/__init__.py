@@ -3,7 +3,9 @@
 from highway_lessons.figures.backward import error_against_step, gate_factors, jacobian_terms, term_changes
 from highway_lessons.figures.base import dashes, draw_lines, new_figure
 from highway_lessons.figures.gates import (
+    accuracy_dots,
     accuracy_lines,
+    class_gates,
     gate_profile,
     gates_over_plane,
     lesion_bars,
@@ -13,7 +15,9 @@ from highway_lessons.figures.layer import gate_map, gate_square, motorway, produ
 from highway_lessons.figures.signals import ellipses, seed_bands, shares_against_tau
 
 __all__ = [
+    "accuracy_dots",
     "accuracy_lines",
+    "class_gates",
     "dashes",
     "draw_lines",
     "ellipses",

@@ -111,6 +111,75 @@ def gates_over_plane(pictures, reach=2.0, columns=4):
 
 
 @in_style
+def class_gates(differences, columns=5):
+    """Draw how the mean gates of each class differ from the mean over all examples, blocks down and units across.
+
+    Parameters
+    ----------
+    differences : array_like of shape (n_classes, depth, width)
+        Class mean minus overall mean; colours are centred at 0.
+    columns : int
+        Maps in a row.
+
+    Returns
+    -------
+    matplotlib Figure
+    """
+    n, depth, width = np.shape(differences)
+    rows = -(-n // columns)
+    figure, grid = new_figure(columns, rows, figsize=(5.2, 1.9 * rows + 0.9), squeeze=False, sharex=True, sharey=True)
+    largest = np.abs(differences).max() or 1.0
+    for axes in grid.flat[n:]:
+        axes.set_axis_off()
+    for number, (axes, values) in enumerate(zip(grid.flat, differences, strict=False)):
+        colours = axes.imshow(
+            values, cmap=MAPS["signed"], vmin=-largest, vmax=largest, aspect="auto", interpolation="nearest",
+            extent=(0.5, width + 0.5, depth + 0.5, 0.5),
+        )  # fmt: skip
+        axes.grid(False)
+        axes.text(0.5, 1.03, f"class {number}", transform=axes.transAxes, ha="center", va="bottom")
+        count_blocks(axes.xaxis, axes.yaxis)
+    for axes in grid[:, 0]:
+        axes.set(ylabel="block")
+    grid[-1, (columns - 1) // 2].set(xlabel="unit")
+    label = "mean gate of the class − mean gate of all"
+    figure.colorbar(colours, ax=grid, location="bottom", shrink=0.7, aspect=30, label=label)
+    return figure
+
+
+@in_style
+def accuracy_dots(panels, chance):
+    """Draw accuracies under several conditions: a dot for each seed, a short line at their mean.
+
+    Parameters
+    ----------
+    panels : dict of str to dict of str to array of shape (n_seeds,)
+        For each panel the accuracies, 0 … 1, by condition; all panels have the same conditions, the first on top.
+    chance : dict of str to float
+        Accuracy of guessing, for each panel.
+
+    Returns
+    -------
+    matplotlib Figure
+    """
+    conditions = list(next(iter(panels.values())))
+    height = (0.28 * len(conditions) + 0.45) * len(panels) + 0.8
+    figure, column = new_figure(rows=len(panels), figsize=(5.2, height), sharex=True, sharey=True, squeeze=False)
+    grey, blue = BLOCKS["no block"].light, BLOCKS["highway"].light
+    for axes, (name, series) in zip(column.flat, panels.items(), strict=True):
+        for y, condition in enumerate(conditions):
+            values = 100 * np.asarray(series[condition])
+            axes.plot(values, np.full(len(values), y), "o", color=blue, alpha=0.5, markersize=6, markeredgewidth=0)
+            axes.plot([values.mean()] * 2, [y - 0.32, y + 0.32], color="black", linewidth=1.6)
+        axes.axvline(100 * chance[name], color=grey, linewidth=1.2, linestyle=dashes("4 3"))
+        axes.text(0, 1.02, name, transform=axes.transAxes, va="bottom")
+        axes.set_yticks(range(len(conditions)), conditions)
+        axes.set(xlim=(-2, 102), ylim=(len(conditions) - 0.4, -0.6))
+    axes.set(xlabel="accuracy, % (dashed: guessing)")
+    return figure
+
+
+@in_style
 def lesion_bars(panels, chance=None):
     """Draw the accuracy that is left with each block switched off alone, beside that of the whole network.
 
