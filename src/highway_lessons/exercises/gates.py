@@ -1,4 +1,4 @@
-"""Inside trained gates: what chance explains, one selective gate on paper, orders within classes, whose answer it is."""
+"""Inside trained gates: what chance explains, a selective gate on paper, orders within classes, whose answer it is."""
 
 import numpy as np
 
@@ -83,16 +83,17 @@ def check_flip_block(block, network, params, x, labels):
             False, "in this network the gates of others never win; try one that was trained with Adam at −2."
         )
     giver, own = counts[block]
-    said = f"from block {block:g} on, the network gives the giver's class {100 * giver:.0f} % and its own {100 * own:.0f} %"
+    shares = f"the giver's class {100 * giver:.0f} % and its own {100 * own:.0f} % of the time"
+    said = f"with the gates of others from block {block:g} on, the network gives {shares}"
     if giver <= own:
         return Verdict(False, f"{said}; begin further down.")
     if block < max(flips):
         return Verdict(False, f"{said}, but a later block does, too; go on upwards.")
-    return Verdict(True, f"{said}; from the next on, it mostly keeps its own.")
+    return Verdict(True, f"{said}; begun later, it keeps its own more often.")
 
 
 def givers_and_own(network, params, x, labels, first):
-    """Accuracies on the givers' labels and on the examples' own, with the gates of others from block `first` (1, …) on."""
+    """Accuracies on the givers' labels and the examples' own, with the gates of others from block `first` on."""
     order = np.random.default_rng(0).permutation(len(x))
     T = gates.transform_gates(network, params, x)
     T[first - 1 :] = T[first - 1 :, order]
