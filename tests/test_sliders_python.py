@@ -447,6 +447,9 @@ WRONG_OPTIONS = [
     ({"log": "no"}, TypeError, r"log must be True or False, but 'no' \(str\) came."),
     ({"equal": 1}, TypeError, r"equal must be True or False, but 1 \(int\) came."),
     ({"equal": True}, ValueError, "equal=True needs two linear axes"),
+    ({"log_x": True}, ValueError, "xlim must start above 0 when log_x=True, but 0 came."),
+    ({"log_x": True, "xlim": (1, 100)}, TypeError, "series 'plain' .* must be a Curve, since log_x=True came."),
+    ({"log_x": True, "log": False, "xlim": (1, 9), "equal": True}, ValueError, "linear axes, but log_x=True came"),
     ({"caption": ""}, TypeError, "caption must be a text that is not empty, but '' came."),
     ({"first": -1}, ValueError, "first must be at least 0, but -1 came."),
     ({"say": "a sentence"}, TypeError, "say must be a function, but 'a sentence'"),
@@ -497,6 +500,31 @@ def test_wrong_frames_raise_a_sentence(returned, error, sentence):
     with pytest.raises(error, match=sentence) as caught:
         explore(lambda gate_bias, depth: returned, **DECAY)
     assert "\n" not in str(caught.value)
+
+
+LOG_X = {
+    "start": {"depth": 1},
+    "xlabel": "τ",
+    "ylabel": "accuracy",
+    "xlim": (0.01, 100),
+    "ylim": (0, 1),
+    "depth": [1, 2],
+}
+
+
+def test_a_logarithmic_x_travels_as_its_logarithm_and_is_told_as_it_is(building):
+    w = explore(
+        lambda depth: {"highway": Curve([0.1, 10.0 * depth], [0.5, 0.25])}, log_x=True, caption="Over τ.", **LOG_X
+    )
+    [[x, y]] = [[np.frombuffer(raw, "<f4") for raw in series] for series in w.frame["arrays"]]
+    np.testing.assert_allclose([x, y], [[-1, 1], [0.5, 0.25]])
+    assert w.axes["xlim"] == [-2, 2]
+    assert w.axes["ylim"] == [0, 1]
+    assert w.axes["xticks"] == [[-2, "10⁻²"], [-1, "10⁻¹"], [0, "10⁰"], [1, "10¹"], [2, "10²"]]
+    assert "from 0.1 to 10 across" in w.frame["says"]
+    assert picture(w).std() > 0
+    with pytest.raises(ValueError, match="an x of 0 or less, which a logarithmic axis cannot show; use log_x=False"):
+        explore(lambda depth: {"highway": Curve([0, 1], [1, 1])}, log_x=True, caption="Over τ.", **LOG_X)
 
 
 def test_series_must_be_the_same_everywhere():

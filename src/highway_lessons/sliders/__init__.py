@@ -34,8 +34,8 @@ HERE = Path(__file__).parent
 
 
 def explore(
-    compute, *, start, xlabel, ylabel, caption, xlim=None, ylim=None, log=False, equal=False, first=1, say=None,
-    colours=None, columns=None, rows=None, **sliders,
+    compute, *, start, xlabel, ylabel, caption, xlim=None, ylim=None, log=False, log_x=False, equal=False, first=1,
+    say=None, colours=None, columns=None, rows=None, **sliders,
 ):  # fmt: skip
     """Draw what `compute` returns, with one slider for each of its arguments.
 
@@ -58,6 +58,8 @@ def explore(
         One sentence under the figure.
     log : bool
         Logarithmic y. A 0 is drawn at the floor of the axis, and the sentence says so.
+    log_x : bool
+        Logarithmic x, for curves alone, with x above 0.
     equal : bool
         One unit is as long in x as in y; in a picture, `columns` and `rows` are then evenly spaced.
     first : int
@@ -97,6 +99,7 @@ def explore(
         "ylabel": ylabel,
         "caption": caption,
         "log": _checks.flag("log", log),
+        "log_x": _checks.flag("log_x", log_x),
         "equal": _checks.flag("equal", equal),
     }
     axes["first"] = _checks.integer("first", first, 0)
@@ -107,10 +110,15 @@ def explore(
             raise ValueError(
                 f"ylim must start above 0 when log=True, but {ylim[0]:g} came; give the floor of the axis."
             )
-        if log and equal:
-            raise ValueError("equal=True needs two linear axes, but log=True came with it; leave out one of them.")
+        if log_x and axes["xlim"][0] <= 0:
+            raise ValueError(f"xlim must start above 0 when log_x=True, but {xlim[0]:g} came.")
+        if (log or log_x) and equal:
+            which = "log" if log else "log_x"
+            raise ValueError(f"equal=True needs two linear axes, but {which}=True came with it; leave out one of them.")
     else:
-        _leave_out("for lines; pictures take columns and rows", xlim=xlim, ylim=ylim, log=log or None)
+        _leave_out(
+            "for lines; pictures take columns and rows", xlim=xlim, ylim=ylim, log=log or None, log_x=log_x or None
+        )
         axes |= {"colours": images.checked_colours(colours), "columns": columns, "rows": rows}
         for name in ("columns", "rows"):
             if axes[name] is not None:
@@ -215,7 +223,7 @@ class Explore(anywidget.AnyWidget):
     def _message(self, value):
         """The frame at `value` as explore.js reads it."""
         frame = self._visit(value)
-        arrays = [frames.drawn(series, self._axes["log"]) for series in frame.series.values()]
+        arrays = [frames.drawn(series, self._axes) for series in frame.series.values()]
         dtype = frames.smallest_dtype(itertools.chain(*arrays))
         data = [[array.astype(dtype).tobytes() for array in series] for series in arrays]
         message = {"value": dict(value), "says": frame.says, "bytes": dtype.itemsize, "arrays": data}
@@ -238,7 +246,7 @@ class Explore(anywidget.AnyWidget):
         grid = itertools.product(*(slider["values"] for slider in self.sliders))
         values = [dict(zip(self._last, stops, strict=True)) for stops in grid]
         visited = [self._visit(value) for value in values]
-        arrays = [[frames.drawn(s, self._axes["log"]) for s in frame.series.values()] for frame in visited]
+        arrays = [[frames.drawn(s, self._axes) for s in frame.series.values()] for frame in visited]
         dtype = frames.smallest_dtype(array for frame in arrays for series in frame for array in series)
         data, places = bytearray(), {}
 
@@ -298,9 +306,10 @@ class Explore(anywidget.AnyWidget):
                 linestyle=(0, dashes) if dashes else "-", marker=look.marker, markersize=8 if len(y) == 1 else 5,
                 markevery=max(1, len(y) // 8),
             )  # fmt: skip
-        plot.set(yscale="log" if axes["log"] else "linear", xlim=axes["xlim"], ylim=axes["ylim"])
+        xscale, yscale = ("log" if axes[name] else "linear" for name in ("log_x", "log"))
+        plot.set(xscale=xscale, yscale=yscale, xlim=axes["xlim"], ylim=axes["ylim"])
         plot.set(xlabel=axes["xlabel"], ylabel=axes["ylabel"], aspect="equal" if axes["equal"] else "auto")
-        for axis, ticks, log in ((plot.xaxis, "xticks", False), (plot.yaxis, "yticks", axes["log"])):
+        for axis, ticks, log in ((plot.xaxis, "xticks", axes["log_x"]), (plot.yaxis, "yticks", axes["log"])):
             stops, texts = zip(*self.axes[ticks], strict=True)
             axis.set_ticks(10.0 ** np.array(stops) if log else stops, texts)
             axis.minorticks_off()
@@ -348,9 +357,11 @@ def _drawn_axes(axes, series):
     if "bars" in axes:  # pictures: they have their ticks
         return {name: axes[name] for name in ("xlabel", "ylabel", "caption", "columns", "rows", "bars", "shape")}
     over_blocks = any(frames.kind(one) != "curve" for one in series.values())
-    ylim = [math.log10(y) for y in axes["ylim"]] if axes["log"] else axes["ylim"]
-    xticks, yticks = frames.ticks(*axes["xlim"], whole=over_blocks), frames.ticks(*axes["ylim"], axes["log"])
-    return axes | {"ylim": ylim, "xticks": xticks, "yticks": yticks}
+    drawn = {"xticks": frames.ticks(*axes["xlim"], axes["log_x"], whole=over_blocks)}
+    drawn["yticks"] = frames.ticks(*axes["ylim"], axes["log"])
+    for name, log in (("xlim", axes["log_x"]), ("ylim", axes["log"])):
+        drawn[name] = [math.log10(end) for end in axes[name]] if log else axes[name]
+    return axes | drawn
 
 
 def _slider(name, stops):

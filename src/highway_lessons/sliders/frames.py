@@ -117,6 +117,10 @@ def checked_series(what, series, axes):
     else:
         series = _one_row(what, series)
         rows = [series]
+    if axes["log_x"] and not isinstance(series, Curve):
+        raise TypeError(f"{what} must be a Curve, since log_x=True came.")
+    if axes["log_x"] and (series.x <= 0).any():
+        raise ValueError(f"{what} holds an x of 0 or less, which a logarithmic axis cannot show; use log_x=False.")
     if axes["log"] and any((row < 0).any() for row in rows):
         raise ValueError(f"{what} holds a negative number, which a logarithmic axis cannot show; use log=False.")
     return series
@@ -186,13 +190,14 @@ def in_words(values, said, frame, notes):
     return " ".join([f"{here[0].upper()}{here[1:]}: {said}", *notes])
 
 
-def drawn(series, log):
+def drawn(series, axes):
     """Return the arrays that are drawn, gaps as NaN; on a log axis log10, so that 1e-41 fits a float32, 0 as −inf."""
     arrays = series if isinstance(series, tuple) else [series]
     arrays = [np.where(np.isfinite(array), array, np.nan) for array in arrays]
-    if log:
-        with np.errstate(divide="ignore"):
-            arrays = [a if i == 0 and isinstance(series, Curve) else np.log10(a) for i, a in enumerate(arrays)]
+    with np.errstate(divide="ignore"):
+        for i, array in enumerate(arrays):
+            if axes["log_x" if i == 0 and isinstance(series, Curve) else "log"]:
+                arrays[i] = np.log10(array)
     return arrays
 
 
