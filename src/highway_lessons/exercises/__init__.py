@@ -26,6 +26,12 @@ from highway_lessons.exercises.template import (
     check_half_life,
     check_share_under_he,
 )
+from highway_lessons.exercises.training import (
+    check_cost_of_guessing,
+    check_deepest_plain,
+    check_naive_start,
+    check_test_images,
+)
 from highway_lessons.exercises.verdict import Verdict
 
 __all__ = [
@@ -37,14 +43,18 @@ __all__ = [
     "check_carry_bias",
     "check_chance_share",
     "check_closing_the_gate",
+    "check_cost_of_guessing",
+    "check_deepest_plain",
     "check_flip_block",
     "check_growth_per_block",
     "check_half_bias",
     "check_half_life",
+    "check_naive_start",
     "check_selective_spread",
     "check_share_under_he",
     "check_stack_bias",
     "check_start_bias",
+    "check_test_images",
     "check_uncoupled",
     "check_uncoupled_backward",
     "check_untouched_layers",

@@ -13,10 +13,13 @@ from highway_lessons.figures.gates import (
 )
 from highway_lessons.figures.layer import gate_map, gate_square, motorway, product_and_sum
 from highway_lessons.figures.signals import ellipses, seed_bands, shares_against_tau
+from highway_lessons.figures.training import against_depth, answers_over_plane, learning_curves, spiral_arms
 
 __all__ = [
     "accuracy_dots",
     "accuracy_lines",
+    "against_depth",
+    "answers_over_plane",
     "class_gates",
     "dashes",
     "draw_lines",
@@ -28,12 +31,14 @@ __all__ = [
     "gate_square",
     "gates_over_plane",
     "jacobian_terms",
+    "learning_curves",
     "lesion_bars",
     "motorway",
     "new_figure",
     "product_and_sum",
     "seed_bands",
     "shares_against_tau",
+    "spiral_arms",
     "term_changes",
     "trained_network",
 ]
