@@ -154,7 +154,8 @@ def accuracy_dots(panels, chance):
     Parameters
     ----------
     panels : dict of str to dict of str to array of shape (n_seeds,)
-        For each panel the accuracies, 0 … 1, by condition; all panels have the same conditions, the first on top.
+        For each panel the accuracies, 0 … 1, by condition, the first on top. The first panel has all the conditions; a
+        panel whose name begins with a kind of block has its colour, others that of highway blocks.
     chance : dict of str to float
         Accuracy of guessing, for each panel.
 
@@ -165,11 +166,12 @@ def accuracy_dots(panels, chance):
     conditions = list(next(iter(panels.values())))
     height = (0.28 * len(conditions) + 0.45) * len(panels) + 0.8
     figure, column = new_figure(rows=len(panels), figsize=(5.2, height), sharex=True, sharey=True, squeeze=False)
-    grey, blue = BLOCKS["no block"].light, BLOCKS["highway"].light
+    grey = BLOCKS["no block"].light
     for axes, (name, series) in zip(column.flat, panels.items(), strict=True):
-        for y, condition in enumerate(conditions):
-            values = 100 * np.asarray(series[condition])
-            axes.plot(values, np.full(len(values), y), "o", color=blue, alpha=0.5, markersize=6, markeredgewidth=0)
+        colour = BLOCKS[next((kind for kind in BLOCKS if name.startswith(kind)), "highway")].light
+        for condition, accuracies in series.items():
+            y, values = conditions.index(condition), 100 * np.asarray(accuracies)
+            axes.plot(values, np.full(len(values), y), "o", color=colour, alpha=0.5, markersize=6, markeredgewidth=0)
             axes.plot([values.mean()] * 2, [y - 0.32, y + 0.32], color="black", linewidth=1.6)
         axes.axvline(100 * chance[name], color=grey, linewidth=1.2, linestyle=dashes("4 3"))
         axes.text(0, 1.02, name, transform=axes.transAxes, va="bottom")
