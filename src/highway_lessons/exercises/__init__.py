@@ -14,6 +14,12 @@ from highway_lessons.exercises.gates import (
     check_within_classes,
 )
 from highway_lessons.exercises.layer import check_carry_bias, check_stack_bias, check_start_bias, check_uncoupled
+from highway_lessons.exercises.lesions import (
+    check_all_off_on_spirals,
+    check_idle_by_loss,
+    check_swapped,
+    check_two_or_more,
+)
 from highway_lessons.exercises.signals import (
     check_bias_for_he,
     check_blocks_to_a_millionth,
@@ -36,6 +42,7 @@ from highway_lessons.exercises.verdict import Verdict
 
 __all__ = [
     "Verdict",
+    "check_all_off_on_spirals",
     "check_best_step",
     "check_bias_for_he",
     "check_bias_for_tau_one",
@@ -49,12 +56,15 @@ __all__ = [
     "check_growth_per_block",
     "check_half_bias",
     "check_half_life",
+    "check_idle_by_loss",
     "check_naive_start",
     "check_selective_spread",
     "check_share_under_he",
     "check_stack_bias",
     "check_start_bias",
+    "check_swapped",
     "check_test_images",
+    "check_two_or_more",
     "check_uncoupled",
     "check_uncoupled_backward",
     "check_untouched_layers",
