@@ -25,7 +25,7 @@ def check_all_off_on_spirals(percent):
 
 
 def check_idle_by_loss(blocks):
-    """Of 50 residual blocks on the digits, those that change the training loss by at most 1 % when off; mean of seeds."""
+    """Of 50 residual blocks on the digits, how many change the training loss by at most 1 % when off; mean of seeds."""
     blocks = given(blocks)
     if isinstance(blocks, Verdict):
         return blocks
