@@ -9,6 +9,7 @@ from highway_lessons.figures.gates import (
     gate_profile,
     gates_over_plane,
     lesion_bars,
+    stripe_reach,
     trained_network,
 )
 from highway_lessons.figures.layer import gate_map, gate_square, motorway, product_and_sum
@@ -39,6 +40,7 @@ __all__ = [
     "seed_bands",
     "shares_against_tau",
     "spiral_arms",
+    "stripe_reach",
     "term_changes",
     "trained_network",
 ]

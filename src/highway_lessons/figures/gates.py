@@ -143,7 +143,39 @@ def class_gates(differences, columns=5):
         axes.set(ylabel="block")
     grid[-1, (columns - 1) // 2].set(xlabel="unit")
     label = "mean gate of the class − mean gate of all"
-    figure.colorbar(colours, ax=grid, location="bottom", shrink=0.7, aspect=30, label=label)
+    bar = figure.colorbar(colours, ax=grid, location="bottom", shrink=0.7, aspect=30, label=label)
+    bar.locator.set_params(nbins=5)
+    return figure
+
+
+@in_style
+def stripe_reach(series, carry):
+    """Draw how far the values of units reach through a stack: correlations of block outputs against their distance.
+
+    Parameters
+    ----------
+    series : dict of str to array of shape (n,) or (n_seeds, n)
+        Correlations over units, from distance 0 on: means over seeds, and their range as a band.
+    carry : float
+        1 − T before training; (1 − T)^k is a thin black line.
+
+    Returns
+    -------
+    matplotlib Figure
+    """
+    figure, axes = new_figure(figsize=(5, 3.9))
+    rows = {name: np.atleast_2d(values) for name, values in series.items()}
+    distances = np.arange(next(iter(rows.values())).shape[1])
+    for name, look in lines(list(rows)).items():
+        if len(rows[name]) > 1:
+            low, high = rows[name].min(axis=0), rows[name].max(axis=0)
+            axes.fill_between(distances, low, high, color=look.light, alpha=0.18, linewidth=0)
+    draw_lines(axes, {name: values.mean(axis=0) for name, values in rows.items()}, distances)
+    axes.plot(distances, carry**distances, color="black", linewidth=1, label=f"carry, {carry:.3f}^k")
+    axes.set(xlabel="blocks apart, k", ylabel="correlation over units", ylim=(-0.05, 1.02), xlim=(0, distances[-1]))
+    axes.get_legend().remove()
+    figure.legend(handles=axes.get_legend_handles_labels()[0], loc="outside lower center", ncols=2)
+    count_blocks(axes.xaxis)
     return figure
 
 
