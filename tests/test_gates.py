@@ -31,6 +31,7 @@ from highway_lessons.gates import (
     without,
 )
 from highway_lessons.network import Parameters, Workspace
+from highway_lessons.published import MEAN_GATES
 
 # Small networks.
 
@@ -365,16 +366,10 @@ def f8():
     return network, digits(), start, fit(network, digits(), rng=rng, params=start).params
 
 
-PUBLISHED = [
-    0.19, 0.16, 0.17, 0.21, 0.11, 0.15, 0.12, 0.14, 0.12, 0.07,
-    0.10, 0.16, 0.11, 0.08, 0.14, 0.13, 0.11, 0.03, 0.06, 0.11,
-]  # fmt: skip
-
-
 def test_f8_mean_gates_of_the_published_recipe(f8):
     network, data, _, params = f8
     means = transform_gates(network, params, data.x_test).mean(axis=(1, 2))
-    np.testing.assert_allclose(means, PUBLISHED, atol=0.02)
+    np.testing.assert_allclose(means, MEAN_GATES, atol=0.02)
     assert f"{sigmoid(-2.0):.3f}" == "0.119"
 
 

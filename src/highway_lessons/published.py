@@ -43,6 +43,12 @@ ROWS = (
     Row("F7", Highway(-5.0), 50, 0.9611),
 )
 
+# F8: mean transform gate of each of 20 highway blocks with bias −2 on the test images, after the training of F6.
+MEAN_GATES = (
+    0.19, 0.16, 0.17, 0.21, 0.11, 0.15, 0.12, 0.14, 0.12, 0.07,
+    0.10, 0.16, 0.11, 0.08, 0.14, 0.13, 0.11, 0.03, 0.06, 0.11,
+)  # fmt: skip
+
 
 def name(block):
     """Name a row's block as the tables do: "plain", or "highway (−2)" with its gate bias."""
