@@ -20,6 +20,14 @@ def test_over_seeds_is_lowest_geometric_mean_and_highest():
     np.testing.assert_allclose([low, mid, high], [[1, 2], [10, 4], [100, 8]])
 
 
+def test_over_seeds_of_equal_values_is_that_value():
+    """Rounding must not put the mean above the highest: a band is drawn from low ≤ mid ≤ high."""
+    values = np.random.default_rng(0).uniform(0, 3, 200)
+    low, mid, high = over_seeds([values] * 5)
+    assert (low <= mid).all()
+    assert (mid <= high).all()
+
+
 def test_over_seeds_of_numbers_whose_product_underflows():
     assert over_seeds([1e-200, 1e-200, 1e-206])[1] == pytest.approx(1e-202)
 

@@ -461,4 +461,6 @@ def over_seeds(rows):
     """
     rows = np.asarray(rows)
     with np.errstate(divide="ignore"):  # log 0 is −∞, and its exponential 0 again
-        return rows.min(axis=0), np.exp(np.log(rows).mean(axis=0)), rows.max(axis=0)
+        mid = np.exp(np.log(rows).mean(axis=0))
+    low, high = rows.min(axis=0), rows.max(axis=0)
+    return low, np.clip(mid, low, high), high  # of equal values, rounding puts the mean beside them
