@@ -7,6 +7,12 @@ from highway_lessons.exercises.backward import (
     check_untouched_layers,
     small_network,
 )
+from highway_lessons.exercises.bias import (
+    check_bias_for_tau,
+    check_blocks_above_epsilon,
+    check_largest_bias_with_sgd,
+    check_safe_tau,
+)
 from highway_lessons.exercises.gates import (
     check_chance_share,
     check_flip_block,
@@ -45,7 +51,9 @@ __all__ = [
     "check_all_off_on_spirals",
     "check_best_step",
     "check_bias_for_he",
+    "check_bias_for_tau",
     "check_bias_for_tau_one",
+    "check_blocks_above_epsilon",
     "check_blocks_to_a_millionth",
     "check_carry_bias",
     "check_chance_share",
@@ -57,7 +65,9 @@ __all__ = [
     "check_half_bias",
     "check_half_life",
     "check_idle_by_loss",
+    "check_largest_bias_with_sgd",
     "check_naive_start",
+    "check_safe_tau",
     "check_selective_spread",
     "check_share_under_he",
     "check_stack_bias",

@@ -2,6 +2,7 @@
 
 from highway_lessons.figures.backward import error_against_step, gate_factors, jacobian_terms, term_changes
 from highway_lessons.figures.base import dashes, draw_lines, new_figure
+from highway_lessons.figures.bias import accuracy_against, sizes_against_epsilon
 from highway_lessons.figures.gates import (
     accuracy_dots,
     accuracy_lines,
@@ -17,6 +18,7 @@ from highway_lessons.figures.signals import ellipses, seed_bands, shares_against
 from highway_lessons.figures.training import against_depth, answers_over_plane, learning_curves, spiral_arms
 
 __all__ = [
+    "accuracy_against",
     "accuracy_dots",
     "accuracy_lines",
     "against_depth",
@@ -39,6 +41,7 @@ __all__ = [
     "product_and_sum",
     "seed_bands",
     "shares_against_tau",
+    "sizes_against_epsilon",
     "spiral_arms",
     "stripe_reach",
     "term_changes",
