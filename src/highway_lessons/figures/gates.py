@@ -196,7 +196,7 @@ def accuracy_dots(panels, chance):
     matplotlib Figure
     """
     conditions = list(next(iter(panels.values())))
-    height = (0.28 * len(conditions) + 0.45) * len(panels) + 0.8
+    height = (0.23 * len(conditions) + 0.4) * len(panels) + 0.7
     figure, column = new_figure(rows=len(panels), figsize=(5.2, height), sharex=True, sharey=True, squeeze=False)
     grey = BLOCKS["no block"].light
     for axes, (name, series) in zip(column.flat, panels.items(), strict=True):
