@@ -210,6 +210,21 @@ def test_the_png_puts_the_first_row_at_the_bottom_and_marks_the_cell(building):
     assert (png(marked) > 240).all(axis=2).sum() != (png(plain) > 240).all(axis=2).sum()
 
 
+@pytest.mark.parametrize("equal", [False, True])
+def test_the_png_holds_the_names_of_its_pictures(building, equal):
+    def two(depth):
+        return {"first": np.eye(20), "second": depth * np.eye(20)}
+
+    colours = Colours("signed", (-1, 1), "how sure")
+    widget = explore(
+        two, start={"depth": 1}, xlabel="x", ylabel="y", caption="Two.", colours=colours, equal=equal, depth=[0.5, 1]
+    )
+    pixels = png(widget)
+    dark = np.argwhere((pixels < 100).all(axis=2))[:, 0]  # black: letters and axes
+    pale = np.argwhere((abs(pixels - 247) < 4).all(axis=2))[:, 0]  # 0 on the signed map: the pictures
+    assert ((dark > 2) & (dark < pale.min() - 4)).sum() > 50
+
+
 # What a chapter's writer can get wrong
 
 BOX = np.zeros((2, 3))

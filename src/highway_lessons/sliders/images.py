@@ -241,4 +241,5 @@ def picture(values, frame, axes, where):
         scale = figure.colorbar(drawn[bar], ax=grid, location="bottom", aspect=40, label=described["label"])
         scale.set_ticks([stop for stop, _ in described["ticks"]], labels=[text for _, text in described["ticks"]])
     figure.legend([], [], title=where, loc="outside lower left", alignment="left", frameon=False)
+    figure.draw_without_rendering()  # a first layout puts the names of pictures with a fixed aspect outside
     return figure
