@@ -77,8 +77,11 @@ def check_test_images(images):
         220,  # 2 instead of 1.96 will do
         "Solve 1.96 · √(p (1 − p) / n) = 0.005 for n, with p = 0.97.",
         [
-            (1.96**2 * p / 0.01**2, "that gives ±1 point; half the width takes four times the images."),
-            (p / 0.005**2, "that makes 0.5 points one standard error; the interval is 1.96 of them on either side."),
+            (
+                1.96**2 * p / 0.01**2,
+                "a quarter of it: that gives ±1 point, or a half point as one standard error; the interval is 1.96 of "
+                "them on either side, and half the width takes four times the images.",
+            ),
             (
                 540 * 1.44 / 0.5,
                 "the width falls with the *root* of the number of images, so their ratio must be squared.",
@@ -114,8 +117,8 @@ def check_naive_start(start):
     if not any(views["W_H"].any() for views in gradients.blocks):
         return Verdict(
             False,
-            "no block ever learns: at 0 the slope of the ReLU is 0, so not one weight in the blocks gets a gradient. "
-            "Start small, not at nothing.",
+            "no block ever learns: where its input is not above 0 a ReLU has slope 0, so not one weight in the blocks "
+            "gets a gradient. Start small, not at nothing.",
         )
     run = fit(network, data._replace(x_test=None, y_test=None), optimiser=Adam(1e-3), epochs=5, rng=0, params=params)
     fitted = run.history["train_accuracy"][-1] if not run.stopped else 0.0

@@ -115,7 +115,7 @@ def against_depth(panels, ylabel, controls=None, chance=None, log=False, ylim=No
     axes.set_xticks([], minor=True)
     panel_names(column, panels)
     order = [name for name in (*names, *held, "guessing") if name in handles]
-    figure.legend(handles=[handles[name] for name in order], loc="outside lower center", ncols=2)
+    figure.legend(handles=[handles[name] for name in order], loc="outside lower center", ncols=2, handlelength=3)
     return figure
 
 
@@ -144,8 +144,9 @@ def spiral_arms(tasks, points=1500):
         axes.set(aspect="equal", xlim=(-2.1, 2.1), ylim=(-2.1, 2.1), xticks=[-2, 0, 2], yticks=[-2, 0, 2])
         axes.grid(False)
     panel_names(row, tasks)
-    handles = row[0, 0].get_legend_handles_labels()[0]
-    figure.legend(handles=handles, loc="outside lower center", ncols=2, markerscale=2.5)
+    figure.legend(
+        handles=row[0, 0].get_legend_handles_labels()[0], loc="outside lower center", ncols=2, markerscale=2.5
+    )
     return figure
 
 
