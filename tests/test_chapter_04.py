@@ -153,7 +153,7 @@ def phrases():
         "at 1e-3 it is undertrained",
         "has a 95 % interval of",
         r"\pm 1.96 \sqrt",
-        rf"p = 0.97,\; n = 540: \;\; \pm {interval:.1f} \text{{ points}}",
+        rf"p = 0.97,\; N = 540: \;\; \pm {interval:.1f} \text{{ points}}",
         "up to 16 % more than its share",
         f"the network without blocks has {mean(no_block()[0])} % on the test set; "
         f"spread over one layer of 5611 units, {mean(wide)} %.",
@@ -424,6 +424,8 @@ def test_parameters_of_the_matched_spiral_networks_are_in_the_range_of_the_text(
     wide = {point["depth"]: point["actual_width"] for point in SPIRALS.select(block="highway", width="matched")}
     assert "one highway block is then 26 units wide, five are 11, ten are 8" in TEXT
     assert (wide[1], wide[5], wide[10]) == (26, 11, 8)
+    assert "about nine times at 5 turns and twelve times at 7" in TEXT
+    assert [round((1 - 0.02**0.5) * 2 * turns) for turns in (5, 7)] == [9, 12]
     assert "5040 updates" in TEXT
     assert 80 * -(-8000 // 128) == 5040
 
@@ -465,7 +467,7 @@ def test_the_control_is_chosen_on_validation_data(names):
     ("cell", "line"),
     [
         ("watch-code", "guessing costs 2.303; first epoch 2.29"),
-        ("watch-nudged", "weights nudged by 1e-15, 20 runs: accuracy 0.23 to 0.47"),
+        ("watch-nudged", "weights nudged by 1e-15, 20 runs:\n   accuracy 0.23 to 0.47"),
         ("naive-code", "naive, uniform: activations grow by 25 % per block"),
         ("naive-code", "naive, he: activations grow by 69 % per block"),
         ("none-numbers", "no block, 1e-3             rate 0.001: 95.9 %"),

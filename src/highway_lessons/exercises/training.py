@@ -75,7 +75,7 @@ def check_test_images(images):
         images,
         1.96**2 * p / 0.005**2,
         220,  # 2 instead of 1.96 will do
-        "Solve 1.96 · √(p (1 − p) / n) = 0.005 for n, with p = 0.97.",
+        "Solve 1.96 · √(p (1 − p) / N) = 0.005 for N, with p = 0.97.",
         [
             (
                 1.96**2 * p / 0.01**2,
