@@ -153,7 +153,7 @@ def phrases():
         "at 1e-3 it is undertrained",
         "has a 95 % interval of",
         r"\pm 1.96 \sqrt",
-        rf"p = 0.97,\; N = 540: \;\; \pm {interval:.1f} \text{{ points}}",
+        f"For $p = 0.97$ and $N = 540$ that is ±{interval:.1f} points.",
         "up to 16 % more than its share",
         f"the network without blocks has {mean(no_block()[0])} % on the test set; "
         f"spread over one layer of 5611 units, {mean(wide)} %.",
@@ -362,12 +362,12 @@ def test_widths_of_the_table_match_totals(run):
         depth, total = int(depth), Network(Highway(), int(depth)).n_parameters
         assert int(highway) == total
         extras[depth] = 100 * (Network(Plain(), depth, 91).n_parameters / total - 1)
-        assert extra == f"+{extras[depth]:.1f} %"
+        assert extra == f"+{extras[depth]:.1f}"
         for width, blocks in ((int(plain), depth), (int(none), 0)):
             assert width == matched_width(Plain(), blocks, total)
             distance = [abs(Network(Plain(), blocks, w).n_parameters - total) for w in (width - 1, width, width + 1)]
             assert distance[1] == min(distance)
-    assert (rows[0][2], rows[1][2], rows[5][2], rows[5][4]) == ("+15.8 %", "+9.9 %", "+1.1 %", "5611")
+    assert (rows[0][2], rows[1][2], rows[5][2], rows[5][4]) == ("+15.8", "+9.9", "+1.1", "5611")
     assert [row[3] for row in rows] == ["83", "86", "89", "90", "90", "90", "91"]
     assert 15 < max(extras.values()) < 16, "up to 16 % more"
     block = {"highway": Highway().shapes(64), "plain": Plain().shapes(91)}
