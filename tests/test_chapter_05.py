@@ -1,0 +1,445 @@
+"""Chapter 5: each number in the text comes from the chapter's own cells or from a record; sliders, figures and checks.
+
+The cells run here, in one namespace, as a reader would run them: the tests use the chapter's functions, not copies.
+"""
+
+import re
+
+import numpy as np
+import pytest
+import reading
+from conftest import BOOK
+from matplotlib.colors import to_hex
+
+from highway_lessons import SGD, Adam, Highway, digits, direct_path, exercises, figures, sigmoid, studies, tau
+from highway_lessons.exercises import bias as checks
+from highway_lessons.gradients import over_seeds
+from highway_lessons.network import Network
+from highway_lessons.palette import BLOCKS
+from highway_lessons.studies.trainings import train_on_digits
+
+CHAPTER = BOOK / "chapters" / "05-choose-the-gate-bias.ipynb"
+TEXT = reading.prose(CHAPTER).replace("−", "-")
+
+
+@pytest.fixture(scope="module")
+def run():
+    """The chapter's names after a run, what each cell printed, and what its last line showed."""
+    return reading.run(CHAPTER)
+
+
+@pytest.fixture(scope="module")
+def names(run):
+    return run[0]
+
+
+def table(run, cell):
+    """The rows of a table that a cell shows, as lists of texts."""
+    lines = run[2][cell].data.replace("−", "-").splitlines()[2:]
+    return [[text.strip() for text in line.strip("|").split("|")] for line in lines]
+
+
+# Numbers in the text
+
+
+def percent(five):
+    """Mean and range over the seeds in per cent, as the text gives them; what diverged counts as guessing."""
+    five = 100 * np.nan_to_num(five, nan=0.1)
+    return f"{five.mean():.1f} ({five.min():.1f} to {five.max():.1f}) %"
+
+
+def mean(five):
+    return f"{100 * np.nan_to_num(five, nan=0.1).mean():.1f}"
+
+
+def edge(names, optimiser):
+    """The record along τ: the last τ before a failure, how many points up to there, and the τ from which all guess."""
+    t = np.array([[tau(b, depth) for depth in names["DEPTHS"]] for b in names["BIASES"]])
+    accuracy = np.nan_to_num(names["recorded"](optimiser), nan=0.1)
+    failure, guesses = t[(accuracy < 0.9).any(axis=-1)].min(), (accuracy < 0.15).all(axis=-1)
+    return t[t < failure].max(), (t < failure).sum(), t[t > t[~guesses].max()].min()
+
+
+def depth_runs(**chosen):
+    runs = studies.load("depth").select(block="highway", initialiser="uniform", dtype="float32", **chosen)
+    return runs.array("test_accuracy", "depth")
+
+
+def sentences(run):
+    """Pieces of the text with the numbers in them, made from records and cells by another way than the text's."""
+    names = run[0]
+    at, sgd, fast, adam = names["five_at"], "SGD 0.1", "SGD 0.3", "Adam 0.001"
+    f7 = studies.load("gate_bias").select(dtype="float64", gate_bias=-2.0).array("test_accuracy")
+    depths = list(studies.load("depth").select(block="highway").values("depth"))
+    by_rule = 100 * depth_runs(gate_bias="-ln depth").mean(axis=-1)
+    at_75, at_100 = (depth_runs(gate_bias=-2.0)[depths.index(depth)] for depth in (75, 100))
+    safe, count, dead = edge(names, sgd)
+    safe_fast, _, dead_fast = edge(names, fast)
+    epsilon = {
+        (block, gate_bias): studies.load("epsilon").select(block=block, gate_bias=gate_bias).array(
+            "test_accuracy", "epsilon"
+        )
+        for block, gate_bias in (("highway", 0.0), ("highway", -2.0), ("plain", None))
+    }  # fmt: skip
+    zero, two, plain = epsilon.values()
+    short, gain = (100 * (five.mean() - zero[0].mean()) for five in (two[0], zero[2]))
+    none = names["no_block"]()
+    return [
+        f"B guesses: {percent(at(-2, 50, sgd))}",
+        f"hardly better: {re.search(r': (.* %), trained now', run[1]['look-live-code'])[1]}",
+        f"20 blocks at -1: {percent(at(-1, 20, sgd))}",
+        f"B reaches {percent(at(-2, 50, adam))}",
+        f"Up to τ = {safe:.2f}, each of the {count} recorded",
+        f"from τ = {dead:.2f} on, each one guesses",
+        f"all train up to τ = {safe_fast:.2f}, none from τ = {dead_fast:.2f} on",
+        f"({percent(none)})",
+        f"mean of {mean(f7)} %, in float32 {mean(at(-2, 50, adam))} %",
+        f"between {by_rule.min():.1f} and {by_rule.max():.1f} %",
+        f"{percent(at_75)} at 75 blocks and {percent(at_100)} at 100",
+        # ε
+        f"guesses: {mean(zero[0])} %",
+        f"reaches {mean(zero[2])} % ({100 * zero[2].min():.1f} to {100 * zero[2].max():.1f} %)",
+        f"to {mean(plain[3])} % ({100 * plain[3].min():.1f} to {100 * plain[3].max():.1f} %)",
+        f"{min(map(mean, two))} to {max(map(mean, two))} %",
+        f"of the {short:.0f} points between bias 0 and bias -2, ε alone gives {gain:.0f}",
+        f"{mean(zero[2])} % is {short - gain:.0f} points short of {mean(two[0])} %",
+        f"has {mean(zero[3])} % ({100 * zero[3].min():.1f} to {100 * zero[3].max():.1f} %)",
+        f"({percent(at(0, 50, sgd))} at 0.1)",
+        # a low bias
+        "fifty blocks reach {} at -3, {} at -5 and {} at -10 with SGD at 0.1".format(
+            *(percent(at(b, 50, sgd)) for b in (-3, -5, -10))
+        ),
+        "{}, {} and {} with Adam".format(*(percent(at(b, 50, adam)) for b in (-3, -5, -10))),
+        f"without any block reaches {mean(none)} %",
+        *spirals(run),
+    ]
+
+
+def spirals(run):
+    rule, five, ten = (line.split(": ")[1] for line in run[1]["cost-spirals-code"].splitlines())
+    five, ten = (text.replace(" (", " % (").removesuffix(" %") for text in (five, ten))
+    return [f"reach {rule.split()[0]} % at $-\\ln 10$, {five} at -5 and {ten} at -10"]
+
+
+def test_the_text_says_what_was_measured(run):
+    missing = [sentence for sentence in sentences(run) if sentence not in TEXT]
+    assert not missing, missing
+
+
+# What cells print, against something independent of them
+
+
+def test_published_rows_stand_beside_ours(run):
+    rows = table(run, "look-published")
+    assert [row[:3] for row in rows] == [
+        ["0", "10.00", "10.00"], ["-2", "94.26", "94.26"], ["-5", "96.11", "96.11"]
+    ]  # fmt: skip
+    seed_0 = studies.load("gate_bias").select(dtype="float64", seed=0).array("test_accuracy", "gate_bias")
+    np.testing.assert_allclose(100 * seed_0.ravel(), [float(row[2]) for row in rows], atol=0.005)
+
+
+def test_the_live_training_is_the_recorded_one(names):
+    """The chapter's recipe is the study's: a point that both have comes out the same, but for the order of sums."""
+    live = names["trained"](-3, 5, SGD(0.1), seeds=[0])
+    assert live == pytest.approx(names["five_at"](-3, 5, "SGD 0.1")[:1], abs=0.02)
+    assert train_on_digits("highway", 5, 0, gate_bias=-3.0, optimiser="sgd", learning_rate=0.1)[
+        "test_accuracy"
+    ] == pytest.approx(live[0], abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("cell", "line"),
+    [
+        ("axis-code", " 10 blocks at -0.2: tau  5.98, direct path 0.0025, exp(-tau) 0.0025"),
+        ("axis-code", " 50 blocks at -2.0: tau  6.35, direct path 0.0018, exp(-tau) 0.0018"),
+        ("axis-code", "100 blocks at -2.0: tau 12.69, direct path 3.1e-06, exp(-tau) 3.1e-06"),
+        ("axis-code", " 50 blocks at  0.0: tau 34.66, direct path 8.9e-16, exp(-tau) 8.9e-16"),
+        ("epsilon-counts", "bottom 4e-07, top 2e-05; step at the bottom 1e+00 of a full one"),
+        ("epsilon-counts", "bottom 6e-17, top 9e-05; step at the bottom 6e-09 of a full one"),
+        ("epsilon-counts", "blocks: 15 above 1e-08, 30 above 1e-12, 46 above 1e-16, 50 above 1e-30"),
+        ("epsilon-counts", "bottom 8e-23, top 2e-04"),
+        ("epsilon-figure", "10.1 (10.0 to 10.2)  10.1 (10.0 to 10.2)  73.7 (68.1 to 77.8)  64.3 (57.4 to 75.0)"),
+        ("cost-code", "bias  -2: W_H 1.9e-04, W_T 5.2e-05; first step of W_H: 1.9e-05 (SGD), 1.0e-03 (Adam)"),
+        ("cost-code", "first step of W_H: 7.2e-09 (SGD), 8.8e-04 (Adam)"),
+        ("cost-ratios", "one block, W_H: 17.8 (17.6 to 17.8) times smaller at -5"),
+        ("cost-ratios", "one block, W_T: 15.7 (15.4 to 15.9) times smaller at -5"),
+        ("cost-ratios", "fifty blocks at -2, W_H: bottom 4.1e-07, top 1.8e-05"),
+        ("cost-ratios", "fifty blocks at -5, W_H: bottom 7.6e-06, top 7.8e-06"),
+    ],
+)
+def test_cells_print_what_the_text_says(run, cell, line):
+    assert line in run[1][cell]
+
+
+def test_the_live_stack_prints_what_it_reached(run, names):
+    """Three stacks of nearly one τ: A trained in the cell, two from the record, in this order."""
+    lines = run[1]["look-live-code"].splitlines()
+    assert [re.search(r"tau (\d\.\d)", line)[1] for line in lines] == ["6.0", "6.3", "6.3"]
+    for line, (gate_bias, depth) in zip(lines[1:], ((-2, 50), (-1, 20)), strict=True):
+        assert percent(names["five_at"](gate_bias, depth, "SGD 0.1")) in line
+
+
+def test_the_rule_keeps_tau_near_one(run):
+    rows = table(run, "rule-code")
+    assert [row[0] for row in rows] == ["1", "2", "5", "10", "20", "30", "50", "75", "100"]
+    taus = [float(row[1].split("τ ")[1].rstrip(")")) for row in rows]
+    assert taus == [round(depth * np.log1p(1 / depth), 2) for depth in (1, 2, 5, 10, 20, 30, 50, 75, 100)]
+    assert [row[3] for row in rows if row[3]] == ["-1 (τ 3.1)", "-2 (τ 2.5)", "-3 (τ 1.5)"]
+    for row, five in zip(rows, depth_runs(gate_bias="-ln depth"), strict=True):
+        assert row[2] == percent(five)[:-2]
+
+
+def test_accuracy_at_minus_2_and_100_blocks_is_slow_not_stuck(run):
+    """The curve of 100 blocks still rises in the last ten epochs, and by more than that of 50."""
+    found = {}
+    for depth, line in zip((20, 50, 100), run[1]["map-slow-code"].splitlines(), strict=True):
+        found[depth] = [int(n) for n in re.findall(r": (\d+)", line)]
+    assert found[100][3] > found[100][2] + 5
+    assert found[100][3] - found[100][2] > found[50][3] - found[50][2]
+
+
+def test_epsilon_is_all_that_the_study_changes():
+    study = studies.STUDIES["epsilon"]
+    assert study.axes == ["block", "gate_bias", "epsilon", "seed"]
+    assert study.settings["epochs"] == 30
+    assert len(studies.load("epsilon").values("seed")) == 5
+
+
+def test_the_formula_for_one_step_of_adam():
+    """A gradient that stays the same makes a step of η |g| / (|g| + ε), from the first update on."""
+    for g in (1e-3, 1e-8, 1e-12):
+        optimiser, flat = Adam(1e-3), np.zeros(1)
+        state = optimiser.start(flat)
+        for _ in range(3):
+            before = flat.copy()
+            optimiser.update(flat, np.array([g]), state)
+            assert before - flat == pytest.approx(1e-3 * g / (g + 1e-8), rel=1e-6)
+
+
+def test_a_larger_loss_is_a_smaller_epsilon():
+    """The quiz: gradients 1000 times as large, ε as before, make the steps of ε / 1000."""
+    steps = []
+    for scale, epsilon in ((1000.0, 1e-8), (1.0, 1e-11)):
+        flat = np.zeros(3)
+        optimiser = Adam(epsilon=epsilon)
+        optimiser.update(flat, scale * np.array([1e-12, 1e-9, 1e-6]), optimiser.start(flat))
+        steps.append(flat)
+    np.testing.assert_allclose(*steps, rtol=1e-9)
+
+
+def test_sizes_are_root_mean_squares_of_the_gradient(names):
+    network = Network(Highway(0.0), 3)
+    data, params = digits(0), network.initialise(0)
+    _, grads = network.loss_and_gradients(params, data.x_train[:64], data.y_train[:64])
+    rms = [np.sqrt(np.mean(block["W_H"] ** 2)) for block in grads.blocks]
+    np.testing.assert_allclose(names["sizes"](Highway(0.0), 3)[0], rms)
+
+
+def test_the_gates_own_factors():
+    """T and T (1 − T), from −2 to −5: what the text predicts, and the upper end of what a bias can move."""
+    two, five = sigmoid(-2.0), sigmoid(-5.0)
+    assert f"factor of {two / five:.1f}" in TEXT
+    assert f"$T(1 - T)$ by {two * (1 - two) / five / (1 - five):.1f}" in TEXT
+    rates = 0.01 * (1 + np.cos(np.pi * np.arange(640) / 640)) / 2
+    assert f"{rates.sum():.1f}" == "3.2"
+    assert "moves by about 3.2 at most" in TEXT
+
+
+def test_tau_of_the_quiz():
+    assert f"{tau(-1.3, 20):.1f}" == "4.8"
+    assert f"{tau(-1, 10):.1f}" == "3.1"
+    assert f"{tau(-2, 20):.1f}" == "2.5"
+    assert tau(-1.8, 20) == pytest.approx(tau(-1, 20) / 2, rel=0.03)
+
+
+def test_tau_is_the_logarithm_of_the_direct_path():
+    for gate_bias, depth in ((-0.2, 10), (-1.0, 20), (-2.0, 50)):
+        assert np.exp(-tau(gate_bias, depth)) == pytest.approx(direct_path(sigmoid(gate_bias), depth), rel=1e-9)
+
+
+def test_spirals_have_32_batches_per_epoch():
+    assert -(-4000 // 128) == 32
+
+
+# Sliders
+
+
+def test_the_dot_lies_on_its_line_at_its_tau(names):
+    for optimiser in names["OPTIMISERS"]:
+        for gate_bias, depth in ((-2, 50), (0, 5), (-10, 100)):
+            frame = names["one_axis"](gate_bias, depth, optimiser)
+            (x,), (y,) = frame["highway, here"]
+            assert x == pytest.approx(tau(gate_bias, depth))
+            assert y == pytest.approx(
+                100 * np.nan_to_num(names["five_at"](gate_bias, depth, optimiser), nan=0.1).mean()
+            )
+            line = frame["highway, this depth"]
+            assert (x, y) in list(zip(*line, strict=True))
+            assert len(line.x) == len(names["BIASES"])
+
+
+def test_every_recorded_point_is_within_the_sliders_axes(run, names):
+    axes = run[2]["look-slider"].axes
+    taus = [tau(b, depth) for b in names["BIASES"] for depth in names["DEPTHS"]]
+    assert axes["xlim"][0] < np.log10(min(taus))
+    assert np.log10(max(taus)) < axes["xlim"][1]
+    assert axes["log_x"]
+
+
+def test_sliders_hold_the_whole_record(names):
+    gate_bias = studies.load("gate_bias").select(dtype="float32")
+    assert sorted(gate_bias.values("gate_bias")) == names["BIASES"]
+    assert gate_bias.values("depth") == names["DEPTHS"]
+    assert len(gate_bias) == 5 * len(names["BIASES"]) * len(names["DEPTHS"]) * len(names["OPTIMISERS"])
+
+
+def test_a_training_that_diverged_is_told_and_counted(names, monkeypatch):
+    monkeypatch.setitem(names, "recorded", lambda optimiser: np.full((9, 7, 5), np.nan))
+    at = {"gate_bias": -2, "depth": 50, "optimiser": "SGD 0.1"}
+    frame = names["one_axis"](**at)
+    assert frame["highway, here"].y == [10]
+    for say in ("say_dot", "say_cell"):
+        assert "5 of five diverged" in names[say](at, frame)
+        assert "10.0 (10.0 to 10.0) %" in names[say](at, frame)
+
+
+def test_the_map_has_bias_across_and_depth_up(names):
+    picture = names["accuracy_map"](-2, 50, "Adam 0.001")["test accuracy"]
+    assert picture.shape == (len(names["DEPTHS"]), len(names["BIASES"]))
+    five = names["five_at"](-1, 20, "Adam 0.001")
+    assert picture[names["DEPTHS"].index(20), names["BIASES"].index(-1)] == pytest.approx(five.mean())
+
+
+def test_sentences_under_the_sliders(run, names):
+    adam = percent(names["five_at"](-2, 50, "Adam 0.001"))
+    assert f"τ is 6.35, and five seeds reach {adam}." in run[2]["look-slider"].frame["says"]
+    assert f"{adam} with τ = 6.35." in run[2]["map-slider"].frame["says"]
+
+
+# Figures
+
+
+def test_accuracies_are_drawn_as_means_with_their_range():
+    rows = np.array([[0.5, 0.7, 0.9], [0.2, 0.2, 0.2]])
+    figure = figures.accuracy_against({"panel": {"highway": ([0.1, 10], rows)}}, "τ", control=[0.96, 0.98])
+    (axes,) = figure.axes
+    lines = {line.get_label(): line for line in axes.lines}
+    np.testing.assert_allclose(lines["highway"].get_xydata(), [(0.1, 70), (10, 20)])
+    assert to_hex(lines["highway"].get_color()) == BLOCKS["highway"].light.lower()
+    assert list(lines["no block"].get_ydata()) == [97, 97]
+    assert list(lines["guessing"].get_ydata()) == [10, 10]
+    (bars,) = [c for c in axes.collections if len(c.get_paths()) == 2]
+    ends = sorted(tuple(path.vertices[:, 1]) for path in bars.get_paths())
+    np.testing.assert_allclose(ends, [(20, 20), (50, 90)])
+    assert (axes.get_xscale(), axes.get_xlabel(), axes.texts[0].get_text()) == ("log", "τ", "panel")
+    assert [text.get_text() for text in figure.legends[0].texts] == ["highway", "no block", "guessing"]
+
+
+def test_diverged_trainings_count_as_guessing_and_are_marked():
+    rows = np.array([[0.9, np.nan], [0.8, 0.6], [np.nan, np.nan]])
+    figure = figures.accuracy_against({"": {"plain, He": ([1, 0.1, 10], rows)}}, "learning rate")
+    (axes,) = figure.axes
+    lines = {line.get_label(): line for line in axes.lines}
+    np.testing.assert_allclose(lines["plain, He"].get_xydata(), [(0.1, 70), (1, 50), (10, 10)])
+    crosses = next(line for line in axes.lines if line.get_marker() == "x" and len(line.get_xdata()))
+    assert sorted(crosses.get_xdata()) == [1, 10]
+    assert "some diverged" in [text.get_text() for text in figure.legends[0].texts]
+    assert not axes.texts, "a panel without a name"
+
+
+def test_choices_stand_side_by_side():
+    ones = np.full((2, 3), 0.9)
+    series = {"W_H uniform": ([0, 1], ones), "W_H He": ([0, 1], ones)}
+    figure = figures.accuracy_against({"a": series}, "start", log=False, join=False, ticks={0: "zero", 1: "He"})
+    (axes,) = figure.axes
+    lines = {line.get_label(): line for line in axes.lines}
+    np.testing.assert_allclose(lines["W_H uniform"].get_xdata(), [-0.08, 0.92])
+    np.testing.assert_allclose(lines["W_H He"].get_xdata(), [0.08, 1.08])
+    assert lines["W_H He"].get_linestyle() == "None"
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["zero", "He"]
+
+
+def test_gradients_stand_over_lines_of_epsilon():
+    rows = np.array([[1e-10, 1e-4], [1e-6, 1e-4]])
+    (axes,) = figures.sizes_against_epsilon({"highway": rows}, [1e-8, 1e-16]).axes
+    *levels, line = axes.lines
+    assert [level.get_ydata()[0] for level in levels] == [1e-8, 1e-16]
+    np.testing.assert_allclose(line.get_xydata(), [(1, 1e-8), (2, 1e-4)])
+    assert [text.get_text() for text in axes.texts] == ["ε = 10$^{−8}$", "ε = 10$^{−16}$"]
+    band = axes.collections[0].get_paths()[0].get_extents()
+    assert (band.y0, band.y1) == pytest.approx((1e-10, 1e-4))
+
+
+# Checks of the exercises
+
+
+@pytest.mark.parametrize(
+    ("check", "answer", "right", "word"),
+    [
+        ("largest_bias_with_sgd", -2, True, "τ = 2.5"),
+        ("largest_bias_with_sgd", np.int64(-2), True, ""),
+        ("largest_bias_with_sgd", -1, False, "close the gates further"),
+        ("largest_bias_with_sgd", -3, False, "not the largest"),
+        ("largest_bias_with_sgd", -2.5, False, "was not recorded"),
+        ("largest_bias_with_sgd", 2, False, "was not recorded"),
+        ("largest_bias_with_sgd", None, False, "None"),
+        ("blocks_above_epsilon", 28, True, "28 of 50"),
+        ("blocks_above_epsilon", 22, False, "*below* epsilon"),
+        ("blocks_above_epsilon", 15, False, "that is the count at gate bias 0"),
+        ("blocks_above_epsilon", 50, False, "too many"),
+        ("blocks_above_epsilon", 3, False, "too few"),
+        ("blocks_above_epsilon", None, False, "None"),
+        ("bias_for_tau", lambda t, depth: np.log(np.exp(t / depth) - 1), True, ""),
+        ("bias_for_tau", lambda t, depth: np.log(t / depth), False, "closed gates only"),
+        ("bias_for_tau", lambda t, depth: -np.log(np.exp(t / depth) - 1), False, "which gives τ = "),
+        ("bias_for_tau", lambda t, depth: t * depth * 1e6, False, "far outside"),
+        ("bias_for_tau", lambda t, depth: None, False, "None"),
+        ("bias_for_tau", None, False, "None came"),
+        ("safe_tau", None, False, "None"),
+        ("safe_tau", 69.3, False, "failures below it"),
+        ("safe_tau", 0.01, False, "further points above it"),
+    ],
+)
+def test_checks_accept_what_is_right_and_explain_what_is_wrong(check, answer, right, word):
+    verdict = getattr(exercises, f"check_{check}")(answer)
+    assert bool(verdict) is right, verdict
+    assert word in verdict.sentence
+
+
+def test_the_safe_tau_is_that_of_the_record(names):
+    safe, _, _ = edge(names, "SGD 0.1")
+    assert exercises.check_safe_tau(safe)
+    assert exercises.check_safe_tau(round(safe, 2))
+    t, failure, _ = names["safe_tau"]("SGD 0.1")
+    assert t == safe
+    verdict = exercises.check_safe_tau(failure)
+    assert not verdict
+    assert "the first τ with a failure" in verdict.sentence
+
+
+def test_a_lucky_tau_is_no_safe_tau(monkeypatch):
+    """A point that trains beyond the first failure is a known mistake."""
+    accuracy = np.full((2, 2, 5), 0.95)
+    accuracy[1, 0] = 0.1
+    monkeypatch.setattr(checks, "sgd_runs", lambda: ([-2.0, -1.0], [10, 50], accuracy))
+    assert exercises.check_safe_tau(tau(-2.0, 10))
+    assert "some points with a smaller τ do not" in exercises.check_safe_tau(tau(-1.0, 50)).sentence
+
+
+def test_the_largest_bias_is_the_records(names):
+    reached = {b: names["five_at"](b, 20, "SGD 0.1") for b in names["BIASES"]}
+    assert max(b for b, five in reached.items() if (five >= 0.9).all()) == -2
+
+
+def test_a_training_that_diverged_is_no_training(monkeypatch):
+    accuracy = np.full((2, 1, 5), 0.95)
+    accuracy[1, 0, 2] = np.nan
+    monkeypatch.setattr(checks, "sgd_runs", lambda: ([-2.0, -1.0], [20], accuracy))
+    assert exercises.check_largest_bias_with_sgd(-2)
+    assert not exercises.check_largest_bias_with_sgd(-1)
+
+
+def test_blocks_above_epsilon_are_counted_on_the_chapters_sizes(names):
+    g = over_seeds(names["sizes"](Highway(-1.0)))[1]
+    assert (g > 1e-8).sum() == 28
+    assert (over_seeds(names["sizes"](Highway(0.0)))[1] > 1e-8).sum() == 15
