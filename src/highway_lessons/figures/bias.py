@@ -28,7 +28,7 @@ def accuracy_against(panels, xlabel, columns=1, log=True, ticks=None, join=True,
     ticks : dict of float to str, optional
         Where the marks of the x axis stand, and what they say.
     join : bool
-        Join the means of a series, in order of x.
+        Join the means of a series, in order of x; otherwise, series stand side by side at each x, 0.16 apart.
     control : array_like of shape (n_seeds,), optional
         Accuracies of a network without blocks: a thin line at their mean, shaded over their range.
     chance : float
@@ -39,7 +39,7 @@ def accuracy_against(panels, xlabel, columns=1, log=True, ticks=None, join=True,
     matplotlib Figure
     """
     rows = -(-len(panels) // columns)
-    size = {"figsize": (5, 2.1 * rows + 1.1), "sharex": True, "sharey": True, "squeeze": False}
+    size = {"figsize": (5, 2.2 * rows + 1.1), "sharex": True, "sharey": True, "squeeze": False}
     figure, grid = new_figure(columns, rows, **size)
     names = list(dict.fromkeys(name for series in panels.values() for name in series))
     looks, handles = lines(names), {}
@@ -55,6 +55,7 @@ def accuracy_against(panels, xlabel, columns=1, log=True, ticks=None, join=True,
         for place, (name, (x, accuracy)) in enumerate(series.items()):
             look, x, accuracy = looks[name], np.asarray(x, float), np.asarray(accuracy, float)
             order, diverged = np.argsort(x), np.isnan(accuracy).any(axis=1)
+            x = x if join else x + 0.16 * (place - (len(series) - 1) / 2)  # so that markers do not hide each other
             counted = 100 * np.where(np.isnan(accuracy), chance, accuracy)
             axes.vlines(x, counted.min(axis=1), counted.max(axis=1), color=look.light, linewidth=1)
             (handles[name],) = axes.plot(
@@ -72,8 +73,10 @@ def accuracy_against(panels, xlabel, columns=1, log=True, ticks=None, join=True,
         axes.set_ylim(0, 103)
         if panel:
             axes.text(0, 1.03, panel, transform=axes.transAxes, va="bottom")
-    figure.supxlabel(xlabel, fontsize=11)
-    figure.supylabel("test accuracy, %", fontsize=11)
+    for axes in grid[-1]:
+        axes.set_xlabel(xlabel)
+    for axes in grid[:, 0]:
+        axes.set_ylabel("test accuracy, %")
     order = [name for name in (*names, "no block", "guessing", "diverged") if name in handles]
     figure.legend(handles=[handles[name] for name in order], loc="outside lower center", ncols=3)
     return figure
