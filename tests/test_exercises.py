@@ -30,6 +30,10 @@ ONE_NUMBER = [
     exercises.check_bias_for_he,
     lambda answer: exercises.check_bias_for_tau_one(lambda depth: answer),
     lambda answer: exercises.check_best_step(lambda epsilon: answer),
+    exercises.check_largest_bias_with_sgd,
+    exercises.check_blocks_above_epsilon,
+    exercises.check_safe_tau,
+    lambda answer: exercises.check_bias_for_tau(lambda t, depth: answer),
 ]
 
 
@@ -56,6 +60,7 @@ FUNCTIONS = [
     exercises.check_uncoupled,
     exercises.check_uncoupled_backward,
     exercises.check_best_step,
+    exercises.check_bias_for_tau,
 ]
 
 
