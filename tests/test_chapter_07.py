@@ -259,7 +259,7 @@ def test_cells_print_what_the_record_holds(run, measured):
         "highway, SGD −5    49.6 (49.0 to 50.0)  96.7 (95.7 to 97.8)  96.0 (95.2 to 97.0)  97.1"
         in (run.printed["proves-table"])
     )
-    assert "residual, digits test    -1.1 ( -5.0 to   3.5)     36.6 (24.3 to 47.4)" in run.printed["many-code"]
+    assert "residual, digits test    -1.1 ( -5.0 to   3.5)   36.6 ( 24.3 to  47.4)" in run.printed["many-code"]
     assert "after sgd : mean gate 0.0067 (0.0066 to 0.0068), mean gate bias -5.01" in run.printed["gates-bias"]
     assert "idle by the training loss: [0, 1, 0, 0, 0], mean 0.2" in run.printed["exercise-2-solution"]
     assert "bias -5: no block 0.715, one block 0.241, two or more 0.044" in run.printed["exercise-3-solution"]
@@ -316,7 +316,7 @@ def test_the_network_stays_as_sure(names):
 def test_sentences_under_the_sliders(run):
     assert run.shown["look-slider"].frame["says"].startswith("At block off none: it is right on ")
     says = run.shown["single-slider"].frame["says"]
-    assert says == "At network highway, SGD −5 and measured on test: 49.6 of 50 blocks are idle (49 to 50)."
+    assert says == "At network highway, SGD −5 and data test: 49.6 of 50 blocks are idle (49 to 50)."
     assert (
         "in %: drawn at random 92, first blocks first 71, last blocks first 96."
         in (run.shown["many-slider"].frame["says"])
