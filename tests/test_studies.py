@@ -625,6 +625,26 @@ def test_the_published_training_is_a_point_of_the_depth_study():
     assert ours["curves"]["test_accuracy"][-1] == pytest.approx(ours["test_accuracy"], abs=1e-4)
 
 
+def test_the_records_hold_the_published_trainings():
+    """The six of F6 and the three of F7, float64 and seed 0; the plain one of 20 blocks is chaotic, so it is near."""
+    depth, gate_bias = (studies.load(name).select(dtype="float64", seed=0) for name in ("depth", "gate_bias"))
+    for row in published.ROWS:
+        if row.figure == "F7":
+            found = gate_bias.select(gate_bias=row.block.gate_bias)
+        elif row.block == Plain():
+            found = depth.select(block="plain", depth=row.depth)
+        else:
+            found = depth.select(block="highway", depth=row.depth)
+        (point,) = found
+        if (row.block, row.depth) == (Plain(), 20):
+            assert 0.15 < point["test_accuracy"] < 0.65
+            assert 1.0 < point["last_batch_loss"] < 1.7
+            continue
+        assert point["test_accuracy"] == pytest.approx(row.accuracy, abs=1e-4)
+        if row.loss is not None:
+            assert point["last_batch_loss"] == pytest.approx(row.loss, abs=6e-4)
+
+
 def test_matched_widths_are_those_of_the_reference():
     depths = [1, 2, 5, 10, 20, 50, 100]
     totals = [Network(Highway(), depth).n_parameters for depth in depths]
