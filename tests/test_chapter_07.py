@@ -12,7 +12,7 @@ from conftest import BOOK
 
 from highway_lessons import SGD, Adam, Highway, Network, exercises, gates, sigmoid, studies
 from highway_lessons.functions import softmax
-from highway_lessons.studies.lesions import trained
+from highway_lessons.studies.lesions import train_and_lesion, trained
 
 CHAPTER = BOOK / "chapters" / "07-switch-blocks-off.ipynb"
 TEXT = reading.prose(CHAPTER).replace("−", "-")
@@ -210,6 +210,54 @@ def test_what_the_alt_texts_say(names, measured):
     assert own[40] < 85 < own[-2]
 
 
+# The record
+
+
+@pytest.mark.parametrize("part", ["train", "test"])
+def test_the_record_agrees_with_itself(names, measured, part):
+    for net, points in names["NETS"].items():
+        whole, single = measured(net, f"{part}_accuracy"), measured(net, f"single_{part}")
+        idle = (abs(single - whole[:, None]) <= 0.005 + 1e-5).sum(axis=1)  # the lists are rounded
+        np.testing.assert_array_equal(measured(net, f"idle_{part}"), idle)
+        for name in ("head", "first", "random"):
+            lines = measured(net, f"{name}_{part}")[:, :: -1 if name == "head" else 1]
+            np.testing.assert_allclose(lines[:, 0], whole, atol=1e-5)
+            np.testing.assert_allclose(lines[:, -1], measured(net, f"all_off_{part}"), atol=1e-5)
+        assert [p["seed"] for p in points] == [0, 1, 2, 3, 4]
+
+
+def test_a_point_of_the_study_is_measured_as_it_says():
+    """A small training, and each number again by hand."""
+    point = {"data": "spirals", "block": "highway", "depth": 3, "gate_bias": -1.0, "seed": 1, "epochs": 2}
+    point |= {"optimiser": "adam", "learning_rate": 0.01}
+    result = train_and_lesion(draws=2, curves=True, **point)
+    network, data, _, run = trained(**point)
+    x, y = data.x_test, data.y_test
+
+    def accuracy(**changed):
+        return gates.score(network, run.params, x, y, **changed).accuracy
+
+    T, T_train = (gates.transform_gates(network, run.params, part) for part in (x, data.x_train))
+    rng = np.random.default_rng(0)
+    orders = [rng.permutation(3) for _ in range(2)]
+    expected = {
+        "test_accuracy": accuracy(),
+        "all_off_test": accuracy(blocks=[]),
+        "frozen_test": accuracy(gates=np.broadcast_to(T_train.mean(axis=1, keepdims=True), T.shape)),
+        "shuffled_test": np.mean([accuracy(gates=gates.shuffled(T, draw)) for draw in range(2)]),
+        "order_test": np.mean([accuracy(blocks=order) for order in orders]),
+    }
+    assert {name: result[name] for name in expected} == pytest.approx(expected, abs=2e-4)
+    curves = {
+        "single_test": [accuracy(blocks=blocks) for blocks in ([1, 2], [0, 2], [0, 1])],
+        "first_test": [accuracy(blocks=range(k, 3)) for k in range(4)],
+        "head_test": [accuracy(blocks=range(k)) for k in range(4)],
+    }
+    for name, values in curves.items():
+        assert result["curves"][name] == pytest.approx(values, abs=2e-4), name
+    assert result["idle_test"] == sum(abs(one - expected["test_accuracy"]) <= 0.005 for one in curves["single_test"])
+
+
 # The run
 
 
@@ -307,10 +355,10 @@ def test_the_picture_is_the_networks_answer(names):
     assert f"right on {100 * names['answer']((3,))[1]:.1f} %" in names["say_right"]({"block_off": 4}, {})
 
 
-def test_the_network_stays_as_sure(names):
-    assert "it stays as sure as before" in TEXT
-    sure = {block: np.abs(names["answers"](block)["one block off"]).mean() for block in ["none", *range(1, 10)]}
-    assert min(sure.values()) > 0.9, sure
+def test_mostly_the_network_stays_as_sure(names):
+    assert "And mostly the network does not notice: it stays as sure as before" in TEXT
+    sure = [np.abs(names["answers"](block)["one block off"]).mean() for block in range(1, 11)]
+    assert sum(one > 0.9 for one in sure) >= 8, sure
 
 
 def test_sentences_under_the_sliders(run):
