@@ -240,7 +240,8 @@ def numbers_of_the_text(run):
     found, rates = names["found"], 0.01 * (1 + np.cos(np.pi * np.arange(640) / 640)) / 2
     W_H, W_T = over_seeds(found[-2] / found[-5])[1]
     T = {b: sigmoid(float(b)) for b in (-2, -5)}
-    opened = [row[i] for i in (3, 5) for row in (table(run, "start-table")[1], table(run, "start-table")[5])]
+    formula, *_, both_he = table(run, "start-table")[:7]
+    opened = formula[3], both_he[3], formula[4], both_he[4]
     small = over_seeds(found[-10])[1][0]
     return [
         ("97", 100 * names["no_block"]().mean()), ("1.4", 196 * np.sqrt(0.97 * 0.03 / 540)),
@@ -346,15 +347,17 @@ def test_the_live_training_is_the_recorded_one(names):
         ("axis-code", " 50 blocks at -2.0: tau  6.35, direct path 0.0018, exp(-tau) 0.0018"),
         ("axis-code", "100 blocks at -2.0: tau 12.69, direct path 3.1e-06, exp(-tau) 3.1e-06"),
         ("axis-code", " 50 blocks at  0.0: tau 34.66, direct path 8.9e-16, exp(-tau) 8.9e-16"),
-        ("epsilon-counts", "bottom 4e-07, top 2e-05; step at the bottom 1e+00 of a full one"),
-        ("epsilon-counts", "bottom 6e-17, top 9e-05; step at the bottom 6e-09 of a full one"),
-        ("epsilon-counts", "blocks: 15 above 1e-08, 30 above 1e-12, 46 above 1e-16, 50 above 1e-30"),
-        ("epsilon-counts", "bottom 8e-23, top 2e-04"),
-        ("epsilon-figure", "10.1 (10.0 to 10.2)  10.1 (10.0 to 10.2)  73.7 (68.1 to 77.8)  64.3 (57.4 to 75.0)"),
-        ("cost-code", "bias  -2: W_H 1.9e-04, W_T 5.2e-05; first step of W_H: 1.9e-05 (SGD), 1.0e-03 (Adam)"),
-        ("cost-code", "first step of W_H: 7.2e-09 (SGD), 8.8e-04 (Adam)"),
-        ("cost-ratios", "one block, W_H: 17.8 (17.6 to 17.8) times smaller at -5"),
-        ("cost-ratios", "one block, W_T: 15.7 (15.4 to 15.9) times smaller at -5"),
+        ("epsilon-counts", "gate bias −2: bottom 4e-07, top 2e-05"),
+        ("epsilon-counts", "gate bias 0: bottom 6e-17, top 9e-05\n    at the bottom 6e-09 of a full step"),
+        ("epsilon-counts", "of 50 blocks: 15 above 1e-08, 30 above 1e-12, 46 above 1e-16"),
+        ("epsilon-counts", "plain: bottom 8e-23, top 2e-04"),
+        ("cost-code", "bias  -2: W_H 1.9e-04, W_T 5.2e-05; first step: SGD 1.9e-05, Adam 1.0e-03"),
+        ("cost-code", "SGD 7.2e-09, Adam 8.8e-04"),
+        ("rule-code", "papers, 10 blocks at -1: tau 3.1"),
+        ("rule-code", "papers, 20 blocks at -2: tau 2.5"),
+        ("rule-code", "papers, 30 blocks at -3: tau 1.5"),
+        ("cost-ratios", "one block, W_H, times smaller at -5: 17.8 (17.6 to 17.8)"),
+        ("cost-ratios", "one block, W_T, times smaller at -5: 15.7 (15.4 to 15.9)"),
         ("cost-ratios", "fifty blocks at -2, W_H: bottom 4.1e-07, top 1.8e-05"),
         ("cost-ratios", "fifty blocks at -5, W_H: bottom 7.6e-06, top 7.8e-06"),
     ],
@@ -371,14 +374,25 @@ def test_the_live_stack_prints_what_it_reached(run, names):
         assert percent(names["five_at"](gate_bias, depth, "SGD 0.1")) in line
 
 
-def test_the_rule_keeps_tau_near_one(run):
-    rows = table(run, "rule-code")
-    assert [row[0] for row in rows] == ["1", "2", "5", "10", "20", "30", "50", "75", "100"]
-    taus = [float(row[1].split("τ ")[1]) for row in rows]
-    assert taus == [round(depth * np.log1p(1 / depth), 2) for depth in (1, 2, 5, 10, 20, 30, 50, 75, 100)]
-    assert [row[3] for row in rows if row[3]] == ["-1, τ 3.1", "-2, τ 2.5", "-3, τ 1.5"]
-    for row, five in zip(rows, depth_runs(gate_bias="-ln depth"), strict=True):
-        assert row[2] == percent(five)[:-2].replace(" to ", "–")
+def test_the_rule_stands_beside_minus_2(run):
+    rows, depths = table(run, "rule-code"), [1, 2, 5, 10, 20, 30, 50, 75, 100]
+    assert [int(row[0]) for row in rows] == depths
+    for row, depth in zip(rows, depths, strict=True):
+        assert float(row[1]) == pytest.approx(-np.log(depth), abs=0.051)
+        assert float(row[3]) == pytest.approx(depth * np.log1p(np.exp(-2)), abs=0.051)
+    for column, gate_bias in ((2, "-ln depth"), (4, -2.0)):
+        found = [percent(five)[:-2].replace(" to ", "–") for five in depth_runs(gate_bias=gate_bias)]
+        assert [row[column] for row in rows] == found
+
+
+def test_the_table_of_epsilon_is_the_record(run):
+    record = studies.load("epsilon")
+    for row, (block, gate_bias) in zip(
+        table(run, "epsilon-table"), (("highway", -2.0), ("highway", 0.0), ("plain", None)), strict=True
+    ):
+        for cell, epsilon in zip(row[1:], (1e-8, 1e-12, 1e-16, 1e-30), strict=True):
+            five = record.select(block=block, gate_bias=gate_bias, epsilon=epsilon).array("test_accuracy")
+            assert cell == percent(five)[:-2].replace(" to ", "–")
 
 
 def test_accuracy_at_minus_2_and_100_blocks_is_slow_not_stuck(run):
