@@ -13,7 +13,7 @@ def check_all_off_on_spirals(percent):
     return number(
         percent,
         53,
-        5,
+        7,  # the learner's own network lies a few points off, on another processor elsewhere
         "Without its blocks the network knows next to nothing about the arms; what does guessing give?",
         [
             (10, "that is guessing among ten classes; there are two arms."),
