@@ -13,6 +13,7 @@ from matplotlib.colors import to_hex
 
 from highway_lessons import SGD, Adam, Highway, Plain, digits, direct_path, exercises, figures, sigmoid, studies, tau
 from highway_lessons.exercises import bias as checks
+from highway_lessons.exercises.signals import mean_effective_rank
 from highway_lessons.gradients import over_seeds
 from highway_lessons.network import Network
 from highway_lessons.palette import BLOCKS
@@ -60,6 +61,13 @@ def edge(names, optimiser):
     return t[t < failure].max(), (t < failure).sum(), t[t > t[~guesses].max()].min()
 
 
+def means_below(names, optimiser, limit):
+    """The smallest and the largest mean of five seeds, in per cent, of all recorded points with τ below the limit."""
+    t = np.array([[tau(b, depth) for depth in names["DEPTHS"]] for b in names["BIASES"]])
+    means = 100 * np.nan_to_num(names["recorded"](optimiser), nan=0.1).mean(axis=-1)[t < limit]
+    return means.min(), means.max()
+
+
 def depth_runs(**chosen):
     runs = studies.load("depth").select(block="highway", initialiser="uniform", dtype="float32", **chosen)
     return runs.array("test_accuracy", "depth")
@@ -84,7 +92,8 @@ def sentences(run):
         for block, gate_bias in (("highway", 0.0), ("highway", -2.0), ("plain", None))
     }  # fmt: skip
     zero, two, plain = epsilon.values()
-    short, gain = (100 * (five.mean() - zero[0].mean()) for five in (two[0], zero[2]))
+    short, gain, less = (100 * (five.mean() - zero[0].mean()) for five in (two[0], zero[2], zero[3]))
+    low, high = means_below(names, adam, 3)
     none = names["no_block"]()
     return [
         f"B guesses: {percent(at(-2, 50, sgd))}",
@@ -101,16 +110,16 @@ def sentences(run):
         f"mean of {mean(f7)} %, in float32 {mean(at(-2, 50, adam))} %",
         f"between {by_rule.min():.1f} and {by_rule.max():.1f} %",
         f"{percent(at_75)} at 75 blocks and {percent(at_100)} at 100",
-        f"20 blocks (bias -1) reach {percent(at(-1, 20, adam))}, 50 blocks (bias -2) {percent(at(-2, 50, adam))}",
-        f"20 blocks at bias 0 (τ = {tau(0, 20):.1f}) {percent(at(0, 20, adam))}",
-        f"50 blocks at -1 (τ = {tau(-1, 50):.1f}) {percent(at(-1, 50, adam))}",
-        f"100 blocks at -2 (τ = {tau(-2, 100):.1f}) {percent(at(-2, 100, adam))}",
+        f"At τ = 6.3, 20 and 50 blocks reach {mean(at(-1, 20, adam))} and {mean(at(-2, 50, adam))} %",
+        f"20 blocks still reach {mean(at(0, 20, adam))} %, 50 blocks {mean(at(-1, 50, adam))} %"
+        f" and 100 blocks {mean(at(-2, 100, adam))} %",
+        f"(means of {low:.1f} to {high:.1f} % with Adam)",
         # ε
         f"guesses: {mean(zero[0])} %",
         f"reaches {mean(zero[2])} % ({100 * zero[2].min():.1f} to {100 * zero[2].max():.1f} %)",
         f"to {mean(plain[3])} % ({100 * plain[3].min():.1f} to {100 * plain[3].max():.1f} %)",
         f"{min(map(mean, two))} to {max(map(mean, two))} %",
-        f"of the {short:.0f} points between bias 0 and bias -2, ε alone gives {gain:.0f}",
+        f"of the {short:.0f} points between bias 0 and bias -2, ε alone gives {less:.0f} to {gain:.0f} back",
         f"{mean(zero[2])} % is {short - gain:.0f} points short of {mean(two[0])} %",
         f"has {mean(zero[3])} % ({100 * zero[3].min():.1f} to {100 * zero[3].max():.1f} %)",
         f"({percent(at(0, 50, sgd))} at 0.1)",
@@ -121,8 +130,6 @@ def sentences(run):
         "{}, {} and {} with Adam".format(*(percent(at(b, 50, adam)) for b in (-3, -5, -10))),
         f"by more than a point: {percent(at(-10, 100, adam))} against {percent(at(-5, 100, adam))}",
         f"without any block reaches {mean(none)} %",
-        *rates(run),
-        *starts(run),
     ]
 
 
@@ -136,11 +143,14 @@ def trained_now(run):
         return [float(number) for number in re.findall(r"\d+\.\d", line.split(": ")[1])]
 
     stack = printed(run[1]["look-live-code"].splitlines()[0])
-    rule, five, ten = map(printed, run[1]["cost-spirals-code"].splitlines())
+    rule, five, ten, none = map(printed, run[1]["cost-spirals-code"].splitlines())
+    shallow, deep = map(printed, run[1]["axis-edge"].splitlines())
     return [
         ("about 21 %", stack[0], 6), ("is at 29 %", stack[2], 10),
         ("about 98 % at $-\\ln 10$", rule[0], 2), ("about 69 % at -5", five[0], 5), ("(57 to 84 %)", five[1], 6),
         ("about 60 % at -10", ten[0], 4), ("(55 to 66 %)", ten[1], 4),
+        ("about 58 %", none[0], 3), ("(54 to 60 %)", none[1], 4),
+        ("about 93 %", shallow[0], 4), ("about 22 %", deep[0], 15),
     ]  # fmt: skip
 
 
@@ -150,77 +160,13 @@ def test_trainings_of_the_chapter_come_out_as_the_text_says(run):
         assert abs(float(re.search(r"\d+", text)[0]) - value) <= distance, (text, value)
 
 
-def rates(run):
-    """Pieces of the text about learning rates, from the record."""
-    record, pieces, failures = studies.load("learning_rate"), [], []
-    kinds = {
-        "-2": ("highway", -2.0),
-        "-5": ("highway", -5.0),
-        "plain, He": ("plain", None),
-        "residual": ("residual", None),
-    }
-    for optimiser, shown in (("adam", "Adam"), ("sgd", "SGD")):
-        for depth in (20, 50):
-            widths = []
-            for name, (block, gate_bias) in kinds.items():
-                chosen = record.select(block=block, gate_bias=gate_bias, depth=depth, optimiser=optimiser, epochs=30)
-                trains = (chosen.array("test_accuracy", "learning_rate") >= 0.9).all(axis=-1)
-                good = np.array(chosen.values("learning_rate"))[trains]
-                widths.append(f"{np.log10(good.max() / good.min()):.1f} ({name})" if good.size else f"none ({name})")
-            pieces.append(f"With {shown} and {depth} blocks: {', '.join(widths)}.")
-    for name, (block, gate_bias) in kinds.items():
-        points = [p["test_accuracy"] for p in record.select(block=block, gate_bias=gate_bias, epochs=30)]
-        assert len(points) == 180
-        diverged, guess = sum(a is None for a in points), sum(a is not None and a < 0.15 for a in points)
-        failures.append(f"{diverged} diverged and {guess} guess ({name})")
-    late = record.select(block="highway", gate_bias=-2.0, depth=50, optimiser="sgd")
-    reached = {}
-    for rate in (0.1, 0.3):
-        for epochs in (30, 150):
-            five = late.select(learning_rate=rate, epochs=epochs).array("test_accuracy")
-            diverged = np.isnan(five).sum()
-            reached[rate, epochs] = percent(five) + (f", {diverged} of them diverged" if diverged else "")
-    slow, fast = ([reached[rate, epochs] for epochs in (30, 150)] for rate in (0.1, 0.3))
-    return [
-        *pieces,
-        f"{'; '.join(failures)}.",
-        f"At 0.1 the five seeds reach {slow[0]} in 30 epochs and {slow[1]} in 150; at 0.3, {fast[0]} and {fast[1]}.",
-    ]
-
-
-def starts(run):
-    """Pieces of the text about starting weights, from the record."""
-    record = studies.load("initialisation")
-
-    def reached(gate_bias, W_H):
-        chosen = record.select(block="highway", gate_bias=gate_bias, depth=50, initialiser=W_H)
-        return [
-            percent(chosen.select(gate_initialiser=W_T).array("test_accuracy")) for W_T in ("zero", "uniform", "he")
-        ]
-
-    def at_50(block, initialiser):
-        chosen = record.select(block=block, depth=50, initialiser=initialiser, gate_initialiser=None)
-        return percent(chosen.array("test_accuracy"))
-
-    pieces = []
-    zero, uniform, he = reached(-2.0, "uniform")
-    pieces.append(f"reach {zero} with $W_T = 0$, {uniform} with uniform and {he} with He's gate weights")
-    for gate_bias, W_H in ((-2.0, "he"), ("-ln depth", "uniform"), ("-ln depth", "he")):
-        pieces.append("{}, {} and {}".format(*reached(gate_bias, W_H)))
-    pieces.append(
-        "plain networks reach {} with uniform and {} with He's".format(*(at_50("plain", i) for i in ("uniform", "he")))
-    )
-    pieces += ["highway stacks at -2 {} and {}".format(*(at_50("highway", i) for i in ("uniform", "he")))]
-    return [*pieces, "residual ones {} and {}".format(*(at_50("residual", i) for i in ("uniform", "he")))]
-
-
 def test_the_text_says_what_was_measured(run):
     missing = [sentence for sentence in sentences(run) if sentence not in TEXT]
     assert not missing, missing
 
 
 # What stands in the text as part of a recipe or a question, of an axis, or as code
-GIVEN = {"0.001", "0.9", "0.1", "-0.2", "0.3", "0.01", "0.0001", "0.0003", "0.5", "0.0", "-1.3", "3.5", "90"} | {
+GIVEN = {"0.001", "0.9", "0.1", "-0.2", "0.3", "0.01", "0.0003", "0.5", "0.0", "-1.3", "3.5", "90"} | {
     "1e-3", "1e-8", "1e-12", "1e-16", "1e-30"
 }  # fmt: skip
 
@@ -237,11 +183,9 @@ def numbers_of_the_text(run):
         for b in (0.0, -2.0)
     )
     dark = 100 * studies.load("epsilon").select(block="plain").array("test_accuracy", "epsilon")
-    found, rates = names["found"], 0.01 * (1 + np.cos(np.pi * np.arange(640) / 640)) / 2
+    found = names["found"]
     W_H, W_T = over_seeds(found[-2] / found[-5])[1]
     T = {b: sigmoid(float(b)) for b in (-2, -5)}
-    formula, *_, both_he = table(run, "start-table")[:7]
-    opened = formula[3], both_he[3], formula[4], both_he[4]
     small = over_seeds(found[-10])[1][0]
     return [
         ("97", 100 * names["no_block"]().mean()), ("1.4", 196 * np.sqrt(0.97 * 0.03 / 540)),
@@ -254,9 +198,10 @@ def numbers_of_the_text(run):
         ("8e-23", plain[0]), ("6e-9", g[0][0] / (g[0][0] + 1e-8)), ("1e-19", np.sqrt(np.finfo("float32").tiny)),
         ("95", two.max()), ("78", zero[2:].max()), ("54", dark[3].max()),
         ("17.8", T[-2] / T[-5]), ("15.8", T[-2] * (1 - T[-2]) / T[-5] / (1 - T[-5])), ("17.8", W_H), ("15.7", W_T),
-        ("12", 100 * (1 - small / (small + 1e-8))), ("3.2", rates.sum()), ("-6.8", rates.sum() - 10),
+        ("12", 100 * (1 - small / (small + 1e-8))),
         ("7.6e-6", g[-5][0]), ("4.1e-7", g[-2][0]),
-        *((text, float(cell)) for text, cell in zip(("0.119", "0.122", "6.35", "6.52"), opened, strict=True)),
+        ("3.8", edge(names, "SGD 0.1")[0]),
+        ("6.3", edge(names, "SGD 0.1")[2]), ("0.6", 196 * np.sqrt(0.97 * 0.03 / 540 / 5)),
         ("-2.3", -np.log(10)), ("-3.9", -np.log(50)), ("-4.6", -np.log(100)),
     ]  # fmt: skip
 
@@ -302,6 +247,11 @@ def test_what_the_text_says_in_words(names):
     t = {(b, depth): tau(b, depth) for b in names["BIASES"] for depth in names["DEPTHS"]}
     safe, _, dead = edge(names, "SGD 0.1")
     assert [point for point, value in t.items() if safe < value < dead] == [(-3, 100)], "a single recorded point"
+    assert safe < tau(-0.2, 10) < dead < tau(-2, 50), "A stands at the far end of this edge, B beyond it"
+    for gate_bias, depth in ((-1, 10), (-2, 20), (-3, 30)):
+        assert tau(gate_bias, depth) < safe, "all three below the edge of SGD"
+    for gate_bias, depth in ((0, 20), (-1, 50), (-2, 100)):
+        assert tau(gate_bias, depth) >= 2 * tau(-1, 20), "at twice that τ and more"
     assert (at(-1, 10, "SGD 0.1") > 0.9).all(), "down to bias −1 at 10 blocks"
     assert (at(0, 10, "SGD 0.1") < 0.15).all()
     assert (at(-2, 100, "Adam 0.001") > 0.15).all(), "Adam's border lies further to the right"
@@ -374,6 +324,31 @@ def test_the_live_stack_prints_what_it_reached(run, names):
         assert percent(names["five_at"](gate_bias, depth, "SGD 0.1")) in line
 
 
+def test_the_table_along_adams_slope_is_the_record(run, names):
+    points = [(-1, 20), (-2, 50), (-2, 100), (0, 20), (-1, 50)]
+    for row, (gate_bias, depth) in zip(table(run, "axis-table"), points, strict=True):
+        five = studies.load("gate_bias").select(dtype="float32", optimiser="adam", gate_bias=gate_bias, depth=depth)
+        t = depth * np.log1p(np.exp(gate_bias))
+        expected = [f"{t:.1f}", str(depth), str(gate_bias), percent(five.array("test_accuracy"))[:-2]]
+        assert row == expected
+
+
+def test_inside_the_edge_depth_counts(run):
+    """Two stacks of τ = 5, trained in the cell: the shallow one trains with all seeds, the deep one with none."""
+    shallow, deep = run[1]["axis-edge"].splitlines()
+    for line, depth in ((shallow, 10), (deep, 20)):
+        assert line.startswith(f"{depth} blocks")
+        assert "tau 5.00" in line
+    assert float(re.search(r"\((\d+\.\d) to", shallow)[1]) > 85
+    assert float(re.search(r"to (\d+\.\d)\)", deep)[1]) < 50
+
+
+def test_what_waits_for_a_record_is_declared_and_said_once():
+    for name in ("learning_rate", "initialisation"):
+        assert name in studies.STUDIES
+        assert TEXT.count(f"`{name}`") == 1
+
+
 def test_the_rule_stands_beside_minus_2(run):
     rows, depths = table(run, "rule-code"), [1, 2, 5, 10, 20, 30, 50, 75, 100]
     assert [int(row[0]) for row in rows] == depths
@@ -420,6 +395,13 @@ def test_the_formula_for_one_step_of_adam():
             before = flat.copy()
             optimiser.update(flat, np.array([g]), state)
             assert before - flat == pytest.approx(1e-3 * g / (g + 1e-8), rel=1e-6)
+
+
+def test_bias_0_keeps_few_directions():
+    """Chapter 3's effective rank at 50 blocks, of 64."""
+    assert "about 4 of 64 there, against 45 at -2" in TEXT
+    assert round(mean_effective_rank(Highway(0.0))) == 4
+    assert round(mean_effective_rank(Highway(-2.0))) == 45
 
 
 def test_a_larger_loss_is_a_smaller_epsilon():
@@ -534,18 +516,6 @@ def test_diverged_trainings_count_as_guessing_and_are_marked():
     assert sorted(crosses.get_xdata()) == [1, 10]
     assert "some diverged" in [text.get_text() for text in figure.legends[0].texts]
     assert not axes.texts, "a panel without a name"
-
-
-def test_choices_stand_side_by_side():
-    ones = np.full((2, 3), 0.9)
-    series = {"W_H uniform": ([0, 1], ones), "W_H He": ([0, 1], ones)}
-    figure = figures.accuracy_against({"a": series}, "start", log=False, join=False, ticks={0: "zero", 1: "He"})
-    (axes,) = figure.axes
-    lines = {line.get_label(): line for line in axes.lines}
-    np.testing.assert_allclose(lines["W_H uniform"].get_xdata(), [-0.08, 0.92])
-    np.testing.assert_allclose(lines["W_H He"].get_xdata(), [0.08, 1.08])
-    assert lines["W_H He"].get_linestyle() == "None"
-    assert [text.get_text() for text in axes.get_xticklabels()] == ["zero", "He"]
 
 
 def test_gradients_stand_over_lines_of_epsilon():

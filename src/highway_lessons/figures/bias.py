@@ -1,4 +1,4 @@
-"""What the gate bias, the learning rate and the starting weights do to the accuracy, every seed counted."""
+"""What the gate bias and Adam's epsilon do to the accuracy, every seed counted."""
 
 import numpy as np
 
@@ -10,8 +10,8 @@ GREY = BLOCKS["no block"].light
 
 
 @in_style
-def accuracy_against(panels, xlabel, columns=1, log=True, ticks=None, join=True, control=None, chance=0.1):
-    """Draw the test accuracy against a number or a choice: means over seeds as markers, their range as a bar.
+def accuracy_against(panels, xlabel, control=None, chance=0.1):
+    """Draw the test accuracy against a number on a logarithmic axis: means over seeds, and their range as a bar.
 
     A training that diverged counts as guessing, and a cross at the foot of the panel says that there is one.
 
@@ -21,14 +21,6 @@ def accuracy_against(panels, xlabel, columns=1, log=True, ticks=None, join=True,
         For each panel and series, x of shape (n,), and accuracies (0 … 1, NaN where a training diverged) of shape
         (n, n_seeds).
     xlabel : str
-    columns : int
-        Panels in a row.
-    log : bool
-        Logarithmic x.
-    ticks : dict of float to str, optional
-        Where the marks of the x axis stand, and what they say.
-    join : bool
-        Join the means of a series, in order of x; otherwise, series stand side by side at each x, 0.16 apart.
     control : array_like of shape (n_seeds,), optional
         Accuracies of a network without blocks: a thin line at their mean, shaded over their range.
     chance : float
@@ -38,14 +30,11 @@ def accuracy_against(panels, xlabel, columns=1, log=True, ticks=None, join=True,
     -------
     matplotlib Figure
     """
-    rows = -(-len(panels) // columns)
-    size = {"figsize": (5, 2.2 * rows + 1.1), "sharex": True, "sharey": True, "squeeze": False}
-    figure, grid = new_figure(columns, rows, **size)
+    size = {"figsize": (5, 2.2 * len(panels) + 1.1), "sharex": True, "sharey": True, "squeeze": False}
+    figure, grid = new_figure(1, len(panels), **size)
     names = list(dict.fromkeys(name for series in panels.values() for name in series))
     looks, handles = lines(names), {}
-    for axes in grid.flat[len(panels) :]:
-        axes.set_axis_off()
-    for axes, (panel, series) in zip(grid.flat, panels.items(), strict=False):
+    for axes, (panel, series) in zip(grid.flat, panels.items(), strict=True):
         if control is not None:
             axes.axhspan(100 * np.min(control), 100 * np.max(control), color=GREY, alpha=0.2, linewidth=0)
             handles["no block"] = axes.axhline(100 * np.mean(control), color=GREY, linewidth=1.2, label="no block")
@@ -55,28 +44,22 @@ def accuracy_against(panels, xlabel, columns=1, log=True, ticks=None, join=True,
         for place, (name, (x, accuracy)) in enumerate(series.items()):
             look, x, accuracy = looks[name], np.asarray(x, float), np.asarray(accuracy, float)
             order, diverged = np.argsort(x), np.isnan(accuracy).any(axis=1)
-            x = x if join else x + 0.16 * (place - (len(series) - 1) / 2)  # so that markers do not hide each other
             counted = 100 * np.where(np.isnan(accuracy), chance, accuracy)
             axes.vlines(x, counted.min(axis=1), counted.max(axis=1), color=look.light, linewidth=1)
             (handles[name],) = axes.plot(
                 x[order], counted.mean(axis=1)[order], color=look.light, marker=look.marker, markersize=4.5,
-                linestyle=dashes(look.dash) if join else "none", linewidth=0.7 * look.width, label=name,
+                linestyle=dashes(look.dash), linewidth=0.7 * look.width, label=name,
             )  # fmt: skip
             if diverged.any():
                 axes.plot(x[diverged], np.full(diverged.sum(), 2 + 4.5 * place), "x", color=look.light, markersize=5)
                 handles["diverged"] = axes.plot([], [], "x", color="black", markersize=5, label="some diverged")[0]
-        if log:
-            axes.set_xscale("log")
-        if ticks:
-            axes.set_xticks(list(ticks), list(ticks.values()))
+        axes.set_xscale("log")
         axes.set_xticks([], minor=True)
         axes.set_ylim(0, 103)
         if panel:
             axes.text(0, 1.03, panel, transform=axes.transAxes, va="bottom")
-    for axes in grid[-1]:
-        axes.set_xlabel(xlabel)
-    for axes in grid[:, 0]:
         axes.set_ylabel("test accuracy, %")
+    axes.set_xlabel(xlabel)
     order = [name for name in (*names, "no block", "guessing", "diverged") if name in handles]
     figure.legend(handles=[handles[name] for name in order], loc="outside lower center", ncols=3)
     return figure
