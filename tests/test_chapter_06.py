@@ -1,8 +1,14 @@
 """Chapter 6: each number in the text comes from the record or the chapter's own cells; sliders, figures, checks.
 
 The cells run here, in one namespace, as a reader would run them: the tests use the chapter's functions, not copies.
+Numbers of the record, of untrained networks and of exact mathematics are checked to the printed digit. Networks that
+the cells train differ a little between processors, which round differently: of them the text speaks roughly, and so
+do the tests.
 """
 
+import contextlib
+import inspect
+import io
 import math
 import re
 from functools import cache
@@ -74,15 +80,11 @@ def phrases(names):
     way = first_steps(kinds[adam])
     five, ten = 5, 10  # blocks apart
     spiral_stripes = [curves(kinds["spirals"], name)[:, 5].mean() for name in ("stripes_start", "stripes")]
-    T, h = spiral_state(names)
-    change, active = np.abs(np.diff(h, axis=0)), T > 0.5
     return [
         ("every gate is about $\\sigma(b) = {:.2f}$", sigmoid(-math.log(9))),
         ("$-\\ln 9 \\approx {:.1f}$", -math.log(9)),
         ("spread grows from {:.3f} to", mean("spirals", "gate_spread_start")),
         ("to {:.3f} ({:.3f} to {:.3f}, five seeds)", *range_of(spread)),
-        ("{:.0f} % of the active gates move their unit by less than 0.1", 100 * (change[active] < 0.1).mean()),
-        ("gates *below* ½ make {:.0f} % of all change", 100 * change[~active].sum() / change.sum()),
         # biases
         ("yes: {:.0f} % of them ({:.0f} to {:.0f}) at -2 and 50 blocks", *range_of(fell)),
         ("{:.3f} on average. On the spirals", -mean(adam, "bias_change")),
@@ -153,14 +155,24 @@ def phrases(names):
         ("η² {:.2f}, but {:.2f} before training; spirals: {:.2f}", share.mean(), mean(adam, "class_share_start"),
          mean("spirals", "class_share")),
         ("blocks 1 to 15 make {:.0f} to {:.0f} % of the way", 100 * way.min(), 100 * way.max()),
-        # change one thing
-        ("after SGD at -2 the network is right {:.0f} % of the time", 100 * changed("sgd", -2.0)[0]),
-        ("after Adam at -5 only {:.0f} %", 100 * changed("adam", -5.0)[0]),
-        ("only {:.0f} % fall", 100 * changed("adam", -2.0, "tanh")[1].share_fell),
-        ("their mean rises by {:.3f}", changed("adam", -2.0, "tanh")[1].mean),
         # exercise 3, on paper
         ("its mean, {:.3f}, is far below ½", 0.1 * 0.9 + 0.9 * 0.05),
     ]  # fmt: skip
+
+
+def rough_phrases(names):
+    """Each phrase of the text about a network that a cell trains: what the run gives, and what the phrase allows."""
+    T, h = spiral_state(names)
+    change, active = np.abs(np.diff(h, axis=0)), T > 0.5
+    tanh = changed("adam", -2.0, "tanh")[1]
+    return [
+        ("5 to 20 % of the active gates move their unit by less than 0.1", (change[active] < 0.1).mean(), 0.05, 0.2),
+        ("gates *below* ½ make 15 to 35 % of all change", change[~active].sum() / change.sum(), 0.15, 0.35),
+        ("after SGD at -2 the network is right about nine times in ten", changed("sgd", -2.0)[0], 0.85, 0.96),
+        ("after Adam at -5 only about six times", changed("adam", -5.0)[0], 0.5, 0.7),
+        ("with tanh, on the very same digits, only about a third fall", tanh.share_fell, 0.25, 0.41),
+        ("and their mean rises a little", tanh.mean, 0.01, 0.06),
+    ]
 
 
 GIVEN = {"0.1", "0.3", "30 %", "0.7", "0.8", "0.9", "0.05", "5.0"}  # chosen, not measured: such as a gate in a question
@@ -207,24 +219,24 @@ def test_each_number_of_the_text_is_what_was_measured(names):
 
 def test_no_number_of_the_text_is_unchecked(names):
     said = {n for phrase, *values in phrases(names) for n in re.findall(NUMBER, phrase.format(*values))}
+    said |= {n for phrase, *_ in rough_phrases(names) for n in re.findall(NUMBER, phrase)}
     assert set(re.findall(NUMBER, TEXT)) <= said | GIVEN
+
+
+def test_what_the_text_says_roughly_is_true_of_the_networks_trained_here(names):
+    for phrase, value, lowest, highest in rough_phrases(names):
+        assert phrase in TEXT
+        assert lowest < value < highest, phrase
 
 
 @pytest.mark.parametrize(
     ("cell", "line"),
     [
-        ("train-spiral", "test accuracy 99.8 %, guessing 50 %"),
-        ("train-deep", "test accuracy 94.4 %, guessing 10 %"),
         ("profile-figure", "seed 0 and the published profile: at most 0.005 apart"),
-        ("exchange-code", "gates of others: right for the example 12%, for the giver 84%"),
         ("class-code", "random labels   0.017 (0.016 to 0.018)"),
         ("stripe-figure", "the carry at −2          1, 5, 10 blocks apart: 0.88 0.53 0.28"),
         ("exercise-1-solution", "expected 0.0167, measured on noise 0.0165"),
-        ("exercise-2-solution", "own gates: 94.4%"),
-        ("exercise-2-solution", "another's, same class: 96.5%"),
         ("exercise-3-solution", "on paper 0.255, measured 0.255"),
-        ("exercise-4-solution", "foreign from block 26 on: giver's 57%, its own 24%"),
-        ("exercise-4-solution", "foreign from block 31 on: giver's 37%, its own 41%"),
     ],
 )
 def test_cells_print_what_the_text_says(run, cell, line):
@@ -245,18 +257,65 @@ def test_kinds_are_six_with_five_seeds(names):
     assert sum(map(len, names["KINDS"].values())) == len(names["record"]) == 30
 
 
-def test_the_networks_of_the_chapter_are_those_of_the_record(names):
-    """Seed 0, number for number: what is seen live is one of the five."""
+LIVE = [
+    ("train-deep", "deep", "digits, Adam, −2", "fit(deep, training,", "fit(deep, training, epochs=1,"),
+    ("train-spiral", "spiral", "spirals", "epochs=80", "epochs=1"),
+]
+
+
+@pytest.mark.parametrize(("cell", "name", "kind", "old", "new"), LIVE)
+def test_the_recipes_of_the_chapter_are_those_of_the_record(names, monkeypatch, cell, name, kind, old, new):
+    """A single epoch, so that rounding has no time to grow: the study's training gives the same network."""
+    point, trained = names["KINDS"][kind].points[0], []
+    epochs = int(old.partition("epochs=")[2] or inspect.signature(fit).parameters["epochs"].default)
+    assert (point["seed"], point["epochs"]) == (0, epochs)
+
+    def train_an_epoch(*arguments, epochs, **options):
+        trained.append(train(*arguments, epochs=1, **options))
+        return trained[-1]
+
+    train = trained_gates.train
+    monkeypatch.setattr(trained_gates, "train", train_an_epoch)
+    monkeypatch.setattr(trained_gates, "look", lambda *_: ({}, {}))
+    trained_gates.trained_gates(**{axis: point[axis] for axis in names["record"].axes})
+    source = next(c.source for c in nbformat.read(CHAPTER, as_version=4).cells if c.id == cell)
+    assert source.count(old) == 1
+    chapter = dict(names)
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(source.replace(old, new), chapter)
+    ((_, run),) = trained
+    np.testing.assert_allclose(chapter[f"{name}_end"].flat, run.params.flat, atol=1e-5)
+
+
+def test_the_networks_of_the_chapter_are_like_those_of_the_record(names):
+    """What is seen live lies within two fifths of the mean of the five seeds, whatever the processor."""
     for network, end, start, data, kind in (
         ("deep", "deep_end", "deep_start", names["images"], "digits, Adam, −2"),
         ("spiral", "spiral_end", "spiral_start", trained_gates.spirals(5, 0)[0], "spirals"),
     ):
-        point = names["KINDS"][kind].points[0]
-        network, end, start = names[network], names[end], names[start]
-        assert point["seed"] == 0
-        assert network.evaluate(end, data.x_test, data.y_test)[1] == pytest.approx(point["test_accuracy"], abs=1e-5)
-        change = gates.bias_change(network, start, end)
-        assert (change.share_fell, change.mean) == pytest.approx((point["biases_fell"], point["bias_change"]), rel=1e-4)
+        points, live = names["KINDS"][kind], trained_gates.look(names[network], names[start], names[end], data)[0]
+        for name in ("biases_fell", "bias_change", "mean_gate", "gate_spread", "active", "ever_active"):
+            assert live[name] == pytest.approx(points.array(name).mean(), rel=0.4), (kind, name)
+        assert live["class_share_start"] == pytest.approx(points.points[0]["class_share_start"], abs=1e-4)
+
+
+def percentages(text):
+    return [float(number) for number in re.findall(r"(\d+(?:\.\d+)?) ?%", text)]
+
+
+def test_the_networks_of_the_chapter_show_what_the_text_explains(run):
+    spiral, deep = (percentages(run.printed[cell])[0] for cell in ("train-spiral", "train-deep"))
+    assert spiral > 98
+    assert deep > 85
+    right, of_giver, alone = percentages(run.printed["exchange-code"])
+    assert right < 25 < 70 < of_giver, "with foreign gates the giver's class comes out"
+    assert alone > 75, "the pattern of gates carries the answer"
+    own, of_class = percentages(run.printed["exercise-2-solution"])
+    assert abs(own - deep) < 1
+    assert of_class > own - 2, "within a class, gates can be exchanged"
+    giver, own = np.reshape(percentages(run.printed["exercise-4-solution"]), (10, 2)).T
+    assert giver[0] > own[0], "with n = 1 the giver's class wins"
+    assert own[-1] > giver[-1] + 50, "from block 46 on hardly anything is foreign"
 
 
 def test_published_profile_of_mean_gates(names):
@@ -319,7 +378,7 @@ def test_gates_bend_from_an_edge_to_a_spiral(names):
     most = np.max(crossings, axis=(0, 2))  # of each block
     assert most[0] <= 1
     assert most[9] >= 4
-    assert (np.diff(np.maximum.accumulate(most)) >= 0).all()
+    assert most[:4].max() < most[6:].max()
 
 
 def test_the_spread_grows_most_in_the_upper_blocks(names):
@@ -363,22 +422,28 @@ def test_two_threes_open_mostly_the_same_gates_and_a_zero_others(names):
     def shared(one, other):
         return (active[one] & active[other]).sum() / (active[one] | active[other]).sum()
 
-    assert shared("3a", "3b") > 0.5 > 2 * shared("3a", "0")
+    assert shared("3a", "3b") > 0.5 > 1.5 * shared("3a", "0")
 
 
-def test_nothing_lies_beyond_the_colours(names, run):
+def test_hardly_anything_lies_beyond_the_colours(names, run):
+    """Nothing where the sliders start; elsewhere a few outputs may, by another processor's rounding, and are named."""
     for cell in ("look-slider", "panels-slider"):
         assert "Beyond the colours" not in run[2][cell].frame["says"]
     for example in names["EXAMPLES"]:
         frame = names["panels"](example, 1)
-        assert 0 <= frame["output"].min() <= frame["output"].max() <= 35
+        assert frame["output"].min() >= 0
+        assert (frame["output"] <= 35).mean() > 0.97
         assert np.abs(frame["bias"]).max() <= 0.25
 
 
-def test_sentences_under_the_sliders(run):
+def test_sentences_under_the_sliders(names, run):
     look, panels = (run[2][cell].frame["says"] for cell in ("look-slider", "panels-slider"))
-    assert look == "At block 1 and unit 1: the gate is 0.25 on average, and above ½ on 24 % of the picture."
-    assert panels.endswith("4 of 64 gates are active; the largest output is 16.9.")
+    T = gates.plane_gates(names["spiral"], names["spiral_end"], n=36)[0, :, :, 0]
+    said = f"the gate is {T.mean():.2f} on average, and above ½ on {100 * np.mean(T > 0.5):.0f} % of the picture."
+    assert look == f"At block 1 and unit 1: {said}"
+    three = list(names["EXAMPLES"]).index("3a")
+    T, h = names["T_shown"][39, three], names["h_shown"][39, three]
+    assert panels.endswith(f"{np.sum(T > 0.5)} of 64 gates are active; the largest output is {np.max(h):.1f}.")
 
 
 # Stripes
@@ -515,21 +580,35 @@ def test_check_of_an_order_within_classes(order, right, word):
     assert word in verdict.sentence
 
 
+@pytest.fixture(scope="module")
+def flip(names):
+    """The last of blocks 1, 6, 11, … of the network trained here from which on foreign gates win, counted by hand."""
+    x, y = names["images"].x_test, names["images"].y_test
+    T = gates.transform_gates(names["deep"], names["deep_end"], x)
+    order, wins = np.random.default_rng(0).permutation(len(x)), []
+    for first in range(1, 51, 5):
+        mixed = np.where(np.arange(1, 51)[:, None, None] < first, T, T[:, order])
+        answers = gates.forward_with(names["deep"], names["deep_end"], x, gates=mixed)[0].argmax(axis=1)
+        wins += [first] * int(np.sum(answers == y[order]) > np.sum(answers == y))
+    assert 1 < max(wins) < 46, "the exercise asks for a place in between"
+    return max(wins)
+
+
 @pytest.mark.parametrize(
-    ("block", "right", "word"),
+    ("answer", "right", "word"),
     [
-        (26, True, "begun later"),
-        (np.int64(26), True, ""),
-        (21, False, "go on upwards"),
-        (31, False, "begin further down"),
-        (25, False, "one of the blocks 1, 6, 11"),
-        (None, False, "None"),
-        ("block 26", False, "number"),
+        (lambda flip: flip, True, "begun later"),
+        (np.int64, True, ""),
+        (lambda flip: 1, False, "go on upwards"),
+        (lambda flip: flip + 5, False, "begin further down"),
+        (lambda flip: flip - 1, False, "one of the blocks 1, 6, 11"),
+        (lambda flip: None, False, "None"),
+        ("block {}".format, False, "number"),
     ],
 )
-def test_check_of_the_block_where_foreign_gates_win(names, block, right, word):
+def test_check_of_the_block_where_foreign_gates_win(names, flip, answer, right, word):
     data = names["images"]
-    verdict = exercises.check_flip_block(block, names["deep"], names["deep_end"], data.x_test, data.y_test)
+    verdict = exercises.check_flip_block(answer(flip), names["deep"], names["deep_end"], data.x_test, data.y_test)
     assert bool(verdict) is right
     assert word in verdict.sentence
 

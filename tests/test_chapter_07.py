@@ -65,6 +65,7 @@ def facts(names, measured):
     )
     by_thirds = np.array_split(abs(costs(adam2, "train")) > 0.5, [17, 34], axis=1)
     trained_gates = studies.load("trained_gates").select(data="digits", gate_bias=-5.0)
+    spiral_gates = studies.load("trained_gates").select(data="spirals")
     adam_gates, sgd_gates = (trained_gates.select(optimiser=o) for o in ("adam", "sgd"))
     return [
         # look first
@@ -95,6 +96,8 @@ def facts(names, measured):
         ("add up to -1.1 points", "-1.1", costs(residual).sum(axis=1).mean()),
         ("costs 24.3 to 47.4", "24.3", off(residual).min()),
         ("costs 24.3 to 47.4", "47.4", off(residual).max()),
+        ("costs 36 points on average, all ten together 46", "36", costs(spirals).mean()),
+        ("costs 36 points on average, all ten together 46", "46", off(spirals).mean()),
         ("at random 92 % is left", "92", percent(residual, "random_test")[:, 25].mean()),
         ("without the *last* half 96 %", "96", percent(residual, "head_test")[:, 25].mean()),
         ("without the *first* half 71 %", "71", percent(residual, "first_test")[:, 25].mean()),
@@ -108,6 +111,7 @@ def facts(names, measured):
         ("46 to 53 % with frozen", "53", percent(spirals, "frozen_test").max()),
         ("49 to 51 % with shuffled", "49", percent(spirals, "shuffled_test").min()),
         ("49 to 51 % with shuffled", "51", percent(spirals, "shuffled_test").max()),
+        ("its own gates leave 68 %, as", "68", 100 * spiral_gates.array("one_input").mean()),
         ("frozen gates leave 20 %", "20", percent(adam2, "frozen_test").mean()),
         ("shuffled ones 18 %", "18", percent(adam2, "shuffled_test").mean()),
         ("a random order 27 %", "27", percent(adam2, "order_test").mean()),
@@ -128,6 +132,9 @@ def facts(names, measured):
         ("reaches 97 % on the digits", "97", tuned.mean()),
         ("deep networks, 95.9 %", "95.9", slow.mean()),
         ("A new head reads 95 %", "95", percent(adam5, "probe_test")[:, 0].mean()),
+        ("reads 93.8 % (93.0 to 94.3)", "93.8", np.mean(names["right"])),
+        ("reads 93.8 % (93.0 to 94.3)", "93.0", min(names["right"])),
+        ("reads 93.8 % (93.0 to 94.3)", "94.3", max(names["right"])),
         ("own head reads 58 %", "58", percent(adam5, "head_test")[:, 0].mean()),
         ("blocks off leaves 54 %", "54", percent(spirals, "all_off_test").mean()),
         ("without blocks reaches 53 %", "53", 100 * np.mean([p["test_accuracy"] for p in none["spirals"]])),
@@ -169,6 +176,10 @@ def test_rough_statements(names, measured):
     assert sums.sum(axis=1).min() > 300
     ratio = studies.load("trained_gates").select(data="digits", gate_bias=-5.0, optimiser="adam").array("mean_gate")
     assert ratio.mean() / sigmoid(-5.0) == pytest.approx(12, abs=0.5)
+    assert "now and then the last block costs little" in TEXT
+    seeds, blocks = np.nonzero(sums < 10)
+    assert len(seeds) == 2
+    assert set(blocks + 1) == {10}
     assert "half a point" in TEXT
     assert "that is two images" in TEXT
     assert len(names["TWINS"]["digits"][2].y_test) == 540
@@ -309,6 +320,8 @@ def test_cells_print_what_the_record_holds(run, measured):
     assert "idle alone               49.6 (49.0 to 50.0)   35.6 (22.0 to 43.0)" in table
     assert "all blocks off, %        96.0 (95.2 to 97.0)   58.3 (39.8 to 73.5)" in table
     assert "no block, trained so, %  97.1 (96.1 to 98.5)   97.0 (96.5 to 97.6)" in table
+    assert "pixels: 93.8 % (93.0 to 94.3)" in run.printed["proves-pixels"]
+    assert "highway, spirals test   361.6 (305.1 to 381.8)   46.1 ( 44.6 to  47.0)" in run.printed["many-code"]
     assert "residual, digits test    -1.1 ( -5.0 to   3.5)   36.6 ( 24.3 to  47.4)" in run.printed["many-code"]
     assert "after sgd : mean gate 0.0067 (0.0066 to 0.0068), mean gate bias -5.01" in run.printed["gates-bias"]
     assert "idle by the training loss: [0, 1, 0, 0, 0], mean 0.2" in run.printed["exercise-2-solution"]
@@ -324,6 +337,9 @@ def test_the_live_twins_behave_as_the_text_says(names, run):
     spirals, digits = (re.findall(r"\d+\.\d", line) for line in run.printed["gates-code"].splitlines())
     assert all(abs(float(value) - 50) < 6 for value in spirals)
     assert all(float(value) > 94 for value in digits)
+    network, params, data = names["TWINS"]["spirals"]
+    left = gates.single_lesions(network, params, data.x_test, data.y_test).accuracy
+    assert (left > 0.9).sum() <= 2, "it falls apart, nearly whichever block you take"
     swaps = [re.findall(r"\d+\.\d", line) for line in run.printed["exercise-4-solution"].splitlines()]
     assert float(swaps[0][0]) > 3
     assert float(swaps[1][1]) < 1
