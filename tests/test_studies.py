@@ -720,3 +720,14 @@ def test_a_record_in_the_package_is_complete_and_whole(name):
 
 def test_the_records_are_small():
     assert sum(path.stat().st_size for path in record.RECORDS.glob("*")) < 5e6
+
+
+def test_the_book_says_how_long_the_records_took():
+    seconds = sum(point["seconds"] for name in RECORDED for point in studies.load(name))
+    page = (Path(__file__).parents[1] / "book" / "appendix" / "how-built.md").read_text(encoding="utf8")
+    assert f"they took {seconds / 3600:.1f} hours of one processor" in page
+    assert f"{_in_words(len(RECORDED))} of the {_in_words(len(studies.STUDIES)).lower()} are recorded" in page
+
+
+def _in_words(number):
+    return ["None", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight"][number]
