@@ -2,6 +2,7 @@
 
 A test that takes `page_name` runs once for every page of the table of contents, one that takes `notebook_path` once
 for every notebook of the book, the template included. `page` is a browser page; `new_page(...)` makes another kind.
+A chapter's tests name their notebook CHAPTER; `run` and `names` are what its cells give.
 """
 
 import contextlib
@@ -13,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import reading
 import yaml
 
 ROOT = Path(__file__).parents[1]
@@ -148,3 +150,15 @@ def pytest_terminal_summary(terminalreporter):
             terminalreporter.section(title)
             for line in lines:
                 terminalreporter.line(line)
+
+
+@pytest.fixture(scope="module")
+def run(request):
+    """The names of the module's CHAPTER after a run, what each cell printed, and what its last line showed."""
+    return reading.run(request.module.CHAPTER)
+
+
+@pytest.fixture(scope="module")
+def names(run):
+    """The names of the module's CHAPTER after a run."""
+    return run.names

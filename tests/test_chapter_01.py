@@ -21,17 +21,6 @@ CHAPTER = BOOK / "chapters" / "01-one-highway-layer.ipynb"
 TEXT = reading.prose(CHAPTER)
 
 
-@pytest.fixture(scope="module")
-def run():
-    """The chapter's names after a run, what each cell printed, and what its last line showed."""
-    return reading.run(CHAPTER)
-
-
-@pytest.fixture(scope="module")
-def names(run):
-    return run[0]
-
-
 def distance(a, b):
     return np.linalg.norm(np.subtract(a, b))
 

@@ -31,17 +31,6 @@ CHAPTER = BOOK / "chapters" / "03-measure-the-gradient.ipynb"
 TEXT = reading.prose(CHAPTER).replace("−", "-")
 
 
-@pytest.fixture(scope="module")
-def run():
-    """The chapter's names after a run, what each cell printed, and what its last line showed."""
-    return reading.run(CHAPTER)
-
-
-@pytest.fixture(scope="module")
-def names(run):
-    return run[0]
-
-
 def mean(rows):
     """Geometric mean over seeds."""
     return over_seeds(rows)[1]

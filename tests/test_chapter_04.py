@@ -23,17 +23,6 @@ TEXT = reading.prose(CHAPTER)
 WORDS = dict(enumerate(["none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]))
 
 
-@pytest.fixture(scope="module")
-def run():
-    """The chapter's names after a run, what each cell printed, and what its last line showed."""
-    return reading.run(CHAPTER)
-
-
-@pytest.fixture(scope="module")
-def names(run):
-    return run.names
-
-
 # What the records say
 
 

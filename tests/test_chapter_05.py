@@ -23,17 +23,6 @@ CHAPTER = BOOK / "chapters" / "05-choose-the-gate-bias.ipynb"
 TEXT = reading.prose(CHAPTER).replace("−", "-")
 
 
-@pytest.fixture(scope="module")
-def run():
-    """The chapter's names after a run, what each cell printed, and what its last line showed."""
-    return reading.run(CHAPTER)
-
-
-@pytest.fixture(scope="module")
-def names(run):
-    return run[0]
-
-
 def table(run, cell):
     """The rows of a table that a cell shows, as lists of texts."""
     lines = run[2][cell].data.replace("−", "-").splitlines()[2:]

@@ -44,17 +44,6 @@ TEXT = reading.prose(CHAPTER).replace("−", "-")
 NUMBER = r"\d+\.\d+|\d+ %"
 
 
-@pytest.fixture(scope="module")
-def run():
-    """The chapter's names after a run, what each cell printed, and what its last line showed."""
-    return reading.run(CHAPTER)
-
-
-@pytest.fixture(scope="module")
-def names(run):
-    return run[0]
-
-
 # Numbers in the text
 
 

@@ -20,17 +20,6 @@ DIGITS = ["highway, SGD −5", "highway, Adam −5", "highway, Adam −2", "resi
 
 
 @pytest.fixture(scope="module")
-def run():
-    """The chapter's names after a run, what each cell printed, and what its last line showed."""
-    return reading.run(CHAPTER)
-
-
-@pytest.fixture(scope="module")
-def names(run):
-    return run[0]
-
-
-@pytest.fixture(scope="module")
 def measured(names):
     return names["measured"]
 
