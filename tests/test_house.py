@@ -256,6 +256,7 @@ def test_without_a_browser_the_tests_fail_and_say_what_to_install(tmp_path):
     environment = {
         **{k: v for k, v in os.environ.items() if not k.startswith("PYTEST")},
         "PATH": str(tmp_path),
+        "PYTHONPATH": str(ROOT / "tests"),  # conftest.py imports its neighbours
         "PLAYWRIGHT_BROWSERS_PATH": str(tmp_path / "none"),
         "PLAYWRIGHT_DOWNLOAD_HOST": "http://127.0.0.1:9",
     }
