@@ -119,7 +119,70 @@ def sentences(run):
         "{}, {} and {} with Adam".format(*(percent(at(b, 50, adam)) for b in (-3, -5, -10))),
         f"by more than a point: {percent(at(-10, 100, adam))} against {percent(at(-5, 100, adam))}",
         f"without any block reaches {mean(none)} %",
+        *starts(),
     ]
+
+
+def started(**chosen):
+    """Test accuracies of the record of initialisations, all blocks and weights as chosen: of shape (seeds,)."""
+    return studies.load("initialisation").select(**chosen).array("test_accuracy")
+
+
+def gate_starts(gate_bias, W_H, depth=50):
+    """Accuracies of highway stacks with W_T at 0, uniform and He's, for one start of W_H: three arrays."""
+    chosen = {"block": "highway", "gate_bias": gate_bias, "initialiser": W_H, "depth": depth}
+    return [started(**chosen, gate_initialiser=W_T) for W_T in ("zero", "uniform", "he")]
+
+
+def starts():
+    """Pieces of the text about starting weights, from the record."""
+    uniform, he, rule = gate_starts(-2.0, "uniform"), gate_starts(-2.0, "he"), gate_starts("-ln depth", "he")
+    rule_uniform = gate_starts("-ln depth", "uniform")[1]
+    at_20 = [
+        float(mean(five)) for b in (-2.0, "-ln depth") for W_H in ("uniform", "he") for five in gate_starts(b, W_H, 20)
+    ]
+
+    def whole(block, depth, initialiser):
+        return started(block=block, depth=depth, initialiser=initialiser, gate_initialiser=None)
+
+    residual = [float(mean(whole("residual", 50, i))) for i in ("uniform", "normal", "orthogonal", "he")]
+    highway = [percent(whole("highway", 50, i)) for i in ("uniform", "normal", "orthogonal", "he")]
+    again = studies.load("depth").select(
+        block="highway", gate_bias="-ln depth", depth=50, initialiser="he", dtype="float32"
+    )
+    return [
+        "{}, {} and {} % with 0, uniform and He's".format(*map(mean, uniform)),
+        "{} with $W_T = 0$, {} with uniform and {} with He's gate weights".format(*map(percent, he)),
+        f"more quietly: {mean(rule[0])}, {mean(rule[1])} and {percent(rule[2])}",
+        f"At 20 blocks all means lie between {min(at_20)} and {max(at_20)} %",
+        "{} against {} at 20 blocks".format(*(percent(whole("plain", 20, i)) for i in ("he", "uniform"))),
+        "{} against {} at 50".format(*(percent(whole("plain", 50, i)) for i in ("he", "uniform"))),
+        f"at 50 blocks lie between {min(residual)} and {max(residual)} %",
+        "{} against {} with N(0, 1/n), {} with orthogonal and {} with He's".format(*highway),
+        f"$-\\ln L$ they reach {mean(rule[0])} % at 50 blocks, against {mean(rule_uniform)} %",
+        f"and there it is {percent(again.array('test_accuracy'))}",
+    ]
+
+
+def test_what_the_text_says_of_starts_in_words():
+    ranges = [(five.min(), five.max()) for five in gate_starts(-2.0, "uniform")]
+    assert max(low for low, _ in ranges) < min(high for _, high in ranges), "the ranges overlap"
+    zero, uniform, he = gate_starts(-2.0, "he")
+    assert (zero > uniform).all(), "in each of the five seeds, W_T = 0 is the best"
+    assert (zero > he).all()
+    for depth in (5, 10, 20):
+        one, other = (
+            started(block="highway", depth=depth, initialiser=i, gate_initialiser=None) for i in ("he", "uniform")
+        )
+        assert one.mean() > other.mean(), "at up to 20 blocks He's are the better ones at −2"
+    at_50 = [
+        [started(block=block, depth=50, initialiser=i, gate_initialiser=None).mean() for i in ("he", "uniform")]
+        for block in ("plain", "highway", "residual")
+    ]
+    gains = [he - uniform for he, uniform in at_50]
+    assert gains[0] > 0.5, "the plain network gains most"
+    assert gains[1] < -0.2, "the highway one loses"
+    assert abs(gains[2]) < 0.01, "the residual one does not care"
 
 
 def trained_now(run):
@@ -176,6 +239,8 @@ def numbers_of_the_text(run):
     W_H, W_T = over_seeds(found[-2] / found[-5])[1]
     T = {b: sigmoid(float(b)) for b in (-2, -5)}
     small = over_seeds(found[-10])[1][0]
+    formula, *_, both_he = table(run, "start-table")[:7]
+    opened = [float(cell) for cell in (formula[3], both_he[3], formula[4], both_he[4])]
     return [
         ("97", 100 * names["no_block"]().mean()), ("1.4", 196 * np.sqrt(0.97 * 0.03 / 540)),
         ("0.45", sigmoid(-0.2)), ("0.12", sigmoid(-2.0)), ("0.7", np.log(2)),
@@ -191,6 +256,7 @@ def numbers_of_the_text(run):
         ("7.6e-6", g[-5][0]), ("4.1e-7", g[-2][0]),
         ("3.8", edge(names, "SGD 0.1")[0]),
         ("6.3", edge(names, "SGD 0.1")[2]), ("0.6", 196 * np.sqrt(0.97 * 0.03 / 540 / 5)),
+        *zip(("0.119", "0.122", "6.35", "6.52"), opened, strict=True),
         ("-2.3", -np.log(10)), ("-3.9", -np.log(50)), ("-4.6", -np.log(100)),
     ]  # fmt: skip
 
@@ -332,12 +398,6 @@ def test_inside_the_edge_depth_counts(run):
     assert float(re.search(r"to (\d+\.\d)\)", deep)[1]) < 50
 
 
-def test_what_waits_for_a_record_is_declared_and_said_once():
-    for name in ("learning_rate", "initialisation"):
-        assert name in studies.STUDIES
-        assert TEXT.count(f"`{name}`") == 1
-
-
 def test_the_rule_stands_beside_minus_2(run):
     rows, depths = table(run, "rule-code"), [1, 2, 5, 10, 20, 30, 50, 75, 100]
     assert [int(row[0]) for row in rows] == depths
@@ -474,6 +534,68 @@ def test_sentences_under_the_sliders(run, names):
     adam = percent(names["five_at"](-2, 50, "Adam 0.001"))
     assert f"τ is 6.35, and five seeds reach {adam}." in run[2]["look-slider"].frame["says"]
     assert f"{adam} with τ = 6.35." in run[2]["map-slider"].frame["says"]
+
+
+# Starting weights
+
+
+def test_the_table_of_starts_is_the_record(run):
+    rows = iter(table(run, "start-runs"))
+    for gate_bias, shown in ((-2.0, "-2"), ("-ln depth", "-ln L")):
+        for depth in (20, 50):
+            for W_H in ("uniform", "he"):
+                five = [percent(five)[:-2].replace(" to ", "–") for five in gate_starts(gate_bias, W_H, depth)]
+                assert next(rows) == [shown, str(depth), W_H.replace("he", "He"), *five]
+    assert next(rows, None) is None
+
+
+def test_gates_with_no_weights_are_what_the_formula_says(names):
+    for gate_bias in (-2.0, -np.log(50)):
+        for W_H in ("uniform", "he"):
+            mean_gate, t = names["measured_tau"](gate_bias, W_H, "zero")
+            assert mean_gate == pytest.approx(sigmoid(gate_bias))
+            assert t == pytest.approx(tau(gate_bias, 50))
+            opened = [names["measured_tau"](gate_bias, W_H, W_T)[0] for W_T in ("zero", "uniform", "he")]
+            assert opened == sorted(opened), "W_T raises the mean gate"
+
+
+def test_the_spread_of_gates_is_the_formulas():
+    rng = np.random.default_rng(0)
+    x, variance = rng.normal(size=(200, 64)), 2 / 64
+    z = x @ rng.normal(scale=np.sqrt(variance), size=(64, 2000))
+    assert z.std() == pytest.approx(np.sqrt(64 * variance * np.mean(x**2)), rel=0.02)
+    assert sigmoid(-2 + z).mean() > sigmoid(-2.0) + 0.02
+    network = Network(Highway(), 1)
+    uniform, he = (network.initialise(0, start).blocks[0]["W_T"].var() for start in ("uniform", "he"))
+    assert he / uniform == pytest.approx(6, rel=0.1), "six times the variance"
+
+
+def test_the_gates_weights_may_start_at_0():
+    """The quiz: at W_T = 0 the gradient of W_T is there, and differs from unit to unit."""
+    network, data = Network(Highway(), 3), digits(0)
+    params = network.initialise(0)
+    for views in params.blocks:
+        views["W_T"][:] = 0
+    _, g = network.loss_and_gradients(params, data.x_train[:64], data.y_train[:64])
+    for views in g.blocks:
+        columns = views["W_T"].T[np.abs(views["W_T"]).sum(axis=0) > 0]
+        assert len(columns) > 32
+        assert len(np.unique(columns.round(12), axis=0)) == len(columns)
+
+
+def test_the_slider_of_starts_holds_the_record(names):
+    names_in_record = {"uniform": "uniform", "N(0, 1/n)": "normal", "orthogonal": "orthogonal", "He": "he"}
+    assert list(names["STARTS"]) == list(names_in_record)
+    for shown, initialiser in names_in_record.items():
+        frame = names["over_depth"](initialisation=shown)
+        for kind in ("plain", "highway", "residual"):
+            for depth, y in zip(*frame[kind], strict=True):
+                five = started(block=kind, depth=int(depth), initialiser=initialiser, gate_initialiser=None)
+                assert y == pytest.approx(100 * np.nan_to_num(five, nan=0.1).mean())
+        said = names["say_at_50"]({"initialisation": shown}, frame)
+        for kind in ("plain", "highway", "residual"):
+            at_50 = started(block=kind, depth=50, initialiser=initialiser, gate_initialiser=None)
+            assert f"{kind} {percent(at_50)[:-2]}" in said
 
 
 # Figures
