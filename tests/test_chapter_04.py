@@ -16,6 +16,7 @@ from highway_lessons import Data, Highway, NaiveResidual, Network, Plain, digits
 from highway_lessons.exercises import training as checks
 from highway_lessons.gradients import over_seeds, profile
 from highway_lessons.palette import BLOCKS
+from highway_lessons.studies.__main__ import main as studies_command
 from highway_lessons.studies.trainings import matched_width
 
 CHAPTER = BOOK / "chapters" / "04-train-from-five-to-a-hundred-layers.ipynb"
@@ -88,6 +89,22 @@ def mean(values, digits=1):
 # Numbers in the text
 
 
+def gaps():
+    """Points between means of test accuracy: residual ahead of highway with −ln L for the two starts (He's up to 30
+    blocks), highway below the control with He's (up to 30), and residual above the untuned control (from 20).
+    """
+    depths = DIGITS.select(block="plain").values("depth")
+    mean = {
+        (kind, start): np.array([seeds(kind, depth, start).mean() for depth in depths])
+        for kind in ("residual", "highway, −ln L")
+        for start in ("uniform", "he")
+    }
+    ahead, ahead_he = (mean["residual", start] - mean["highway, −ln L", start] for start in ("uniform", "he"))
+    below = no_block("he")[0].mean() - mean["highway, −ln L", "he"]
+    shallow, deep = np.array(depths) <= 30, np.array(depths) >= 20
+    return ahead, ahead_he[shallow], below[shallow], mean["residual", "uniform"][deep] - untuned_no_block().mean()
+
+
 def phrases():
     """What the text says in numbers of the digits, in its own words, with the numbers of the records."""
     fitted = {
@@ -102,16 +119,21 @@ def phrases():
     rows = {(row.figure, published.name(row.block), row.depth): row for row in published.ROWS}
     wide, _ = no_block(width="matched", depth=50)
     interval = 196 * np.sqrt(0.97 * 0.03 / 540)
-    blown = sum(
-        int((seeds(kind, depth, "he", "train_loss") > np.log(10)).sum())
+    blown = [
+        100 * max(point["curves"]["train_accuracy"])
         for kind in ("highway, −2", "highway, −ln L")
         for depth in (50, 75, 100)
-    )
+        for point in DIGITS.select(**KINDS[kind], depth=depth, initialiser="he", dtype="float32")
+        if point["train_loss"] > np.log(10)
+    ]
+    good = [best for best in blown if best > 90]
+    ahead, ahead_he, below_he, above = gaps()
     growth = {s: 100 * (growth_of_activations(s) - 1) for s in ("uniform", "he")}
     return [
         f"with {len(studies.STUDIES['depth'].points()) + len(studies.STUDIES['depth_spirals'].points())} trainings",
         "at a learning rate of 1e-3",
         f"The level line is plain, at {np.log(10):.2f}.",
+        f"takes the mean of the five down to {geometric(last_epoch('plain', 20, 'uniform')):.2f}.",
         f"ends at a loss of {geometric(last_epoch('highway, −2', 100, 'uniform')):.2g};",
         f"the plain network comes down to {geometric(last_epoch('plain', 20, 'he')):.2g}.",
         rf"\ln 10 = {np.log(10):.3f}",
@@ -132,9 +154,14 @@ def phrases():
         f"highway networks fit {fitted['highway, −2', 30, 'uniform']} % at 30 blocks, "
         f"{fitted['highway, −2', 50, 'uniform']} % at 50 and {fitted['highway, −2', 100, 'uniform']} % at 100,",
         rf"With $b = -\ln L$ it is {fitted['highway, −ln L', 100, 'uniform']} % at 100.",
-        f"of thirty with 50 blocks or more, {WORDS[blown]} end with a training loss *above* that of guessing",
+        f"of thirty with 50 blocks or more, {WORDS[len(blown)]} end with a training loss *above* that of guessing, "
+        f"{WORDS[len(good)]} of them after they had fitted {min(good):.0f} % of the training images",
         f"grow by {growth['uniform']:.0f} % per block",
         f"With He weights they grow by {growth['he']:.0f} %",
+        f"on the test set they are at most {ahead.max():.1f} points ahead, with He weights less than "
+        f"{WORDS[int(np.ceil(ahead_he.max()))]} up to 30 blocks",
+        f"at most {below_he.max():.1f} points below the {mean(no_block('he')[0])} % of no blocks with He weights",
+        f"Residual networks of 20 blocks or more lie {span(above, 1)} points above it",
         f"has {mean(seeds('plain', 50), 0)} % test accuracy, one of 5 blocks has {mean(seeds('plain', 5), 0)} %.",
         f"The training loss: at {np.log(10):.1f} there is nothing",
         f"Fifty highway blocks reach {mean(seeds('highway, −2', 50))} % on the test set with bias −2 and "
@@ -167,17 +194,17 @@ def spiral_phrases():
         values = spirals(*point)
         return mean(values), span(values, 1)
 
-    (ten, ten_span), (fifty, fifty_span), (narrow, narrow_span) = (
-        both("highway", 7, 10, 8), both("highway", 7, 50, 8), both("highway", 7, 10)
-    )  # fmt: skip
+    (five, five_span), (ten, ten_span), (fifty, fifty_span) = (both("highway", 7, depth, 8) for depth in (5, 10, 50))
+    narrow, narrow_span = both("highway", 7, 10)
     rounded = [mean(spirals("highway", 7, *rest), 0) for rest in ((1,), (10,), (1, "matched", 320))]
     return [
         f"draw a radius $r$ from {np.sqrt(0.02):.2f} to 1",
         f"hardly better than a coin: {a('none', 5, 0, 8)} % at 5 turns.",
         f"One highway block makes it {a('highway', 5, 1, 8)} %, two {a('highway', 5, 2, 8)} %, "
-        f"five {a('highway', 5, 5, 8)} %, and then the gain is over: {a('highway', 5, 10, 8)} % with ten, "
+        f"five {a('highway', 5, 5, 8)} %, and then little is left to win: {a('highway', 5, 10, 8)} % with ten, "
         f"{a('highway', 5, 50, 8)} % with fifty.",
-        f"the seeds spread: {ten} % with ten ({ten_span}), {fifty} % with fifty ({fifty_span}).",
+        f"the seeds spread: {five} % with five ({five_span}), {ten} % with ten ({ten_span}), "
+        f"{fifty} % with fifty ({fifty_span}).",
         f"at 5 turns {a('plain', 5, 5, 8)} % with five, {a('plain', 5, 50, 8)} % with fifty.",
         f"at 5 turns they do not turn back: {a('residual', 5, 5, 8)} % with five, "
         f"{a('residual', 5, 50, 8)} % with fifty.",
@@ -194,9 +221,10 @@ def spiral_phrases():
 
 def rough_phrases():
     """What alternative texts say roughly: the phrase, the number in it, what the record says, the factor allowed."""
-    highest = max(
-        seeds(kind, depth, "he", "train_loss").max() for kind in KINDS if "highway" in kind for depth in (50, 75, 100)
+    deep = np.array(
+        [seeds(kind, depth, "he", "train_loss") for kind in KINDS if "highway" in kind for depth in (50, 75, 100)]
     )
+    highest, lowest = deep.max(), deep[deep > np.log(10)].min()
     uniform, he = (
         {
             kind: np.array([geometric(seeds(kind, depth, start, "train_loss")) for depth in (1, 5, 20, 100)])
@@ -214,16 +242,16 @@ def rough_phrases():
         *[("fall below 0.1", 0.1, geometric(last_epoch(k, 5, "uniform")), 3) for k in ("plain", "highway, −2")],
         ("on the dashed line of guessing, at 2.3", 2.3, geometric(last_epoch("plain", 50, "uniform")), 1.01),
         ("at guessing, 2.3, from 20", 2.3, uniform["plain"][2], 1.12),
-        *[("highway with −ln L stays near 0.04", 0.04, value, 1.7) for value in uniform["highway, −ln L"]],
+        *[("highway with −ln L stays near 0.05", 0.05, value, 1.4) for value in uniform["highway, −ln L"]],
         ("residual falls to 0.00015", 0.00015, uniform["residual"][-1], 1.1),
-        ("losses of 10 to 100000", 100000, highest, 2),
+        *[("losses of 3 to 170000", claim, value, 1.1) for claim, value in ((3, lowest), (170000, highest))],
         ("residual falls to 0.00005", 0.00005, he["residual"][-1], 1.1),
         ("a level line near 0.001", 0.001, geometric(none), 1.5),
         ("the second shows 92.5 to 99", 92.5, 92.5, 1),
         *[("with −ln L stays near 95.5 at all", 95.5, value, 1.006) for value in accuracy["highway, −ln L"]],
         *[("residual near 97.", 97, value, 1.01) for value in accuracy["residual"]],
-        ("lie at about 97.5 and 98", 97.5, no_block()[0].mean(), 1.005),
-        ("lie at about 97.5 and 98", 98, no_block(width="matched", depth=50)[0].mean(), 1.005),
+        ("without blocks lie at 97.2 and 97.9", 97.2, no_block()[0].mean(), 1.0005),
+        ("without blocks lie at 97.2 and 97.9", 97.9, no_block(width="matched", depth=50)[0].mean(), 1.0005),
     ]  # fmt: skip
 
 
@@ -301,12 +329,6 @@ def test_he_starts_as_the_text_tells():
         for depth in (2, 5, 10, 20):
             losses = [geometric(seeds(kind, depth, start, "train_loss")) for start in ("uniform", "he")]
             assert losses[1] < losses[0], (kind, depth)
-    for kind in ("highway, −2", "highway, −ln L"):
-        for depth in (50, 75):
-            for point in DIGITS.select(**KINDS[kind], depth=depth, initialiser="he", dtype="float32"):
-                curve = point["curves"]["train_loss"]
-                if curve[-1] > 10:
-                    assert min(curve[:15]) < curve[0], "it learned before it blew up"
     assert not [point for point in DIGITS if point["stopped"]], "and none became NaN"
 
 
@@ -320,7 +342,7 @@ def test_residual_blocks_with_two_layers_train_at_100_and_naive_ones_do_not():
         assert seeds(kind, 100, start, "train_accuracy").min() > 99
     assert seeds("naive", 100, measured="train_accuracy").max() < 20
     first = [p["curves"]["train_loss"][0] for p in DIGITS.select(**KINDS["naive"], depth=100, initialiser="uniform")]
-    assert 1e7 < geometric(first) < 1e9
+    assert 0.6e8 < min(first) < 1e8 < max(first) < 1.2e8, "near a hundred million"
     assert seeds("naive", 50, "he").max() < seeds("naive", 50).min(), "with He weights it fails earlier"
     assert 1e9 < growth_of_activations("uniform") ** 100 < 1e10
     ratio = geometric(seeds("highway, −ln L", 100, measured="train_loss"))
@@ -345,6 +367,33 @@ def test_no_depth_beats_no_blocks_by_a_point():
             assert abs(control.mean() - seeds("residual", depth).mean()) < 0.5
 
 
+def test_where_the_dots_lie_beside_the_line_without_blocks():
+    """As the text alternative of the figure says."""
+    assert "residual dots from 5 blocks on lie around the lower line, nearly all other dots below it" in TEXT
+    line, _ = no_block()
+    depths = DIGITS.select(block="plain").values("depth")
+    around = np.array([seeds("residual", depth) for depth in depths if depth >= 5]) - line.mean()
+    assert np.abs(around).max() < 1.2
+    assert 0.4 < np.mean(around > 0) < 0.6
+    for kind in ("plain", "plain, matched", "highway, −2", "highway, −ln L"):
+        assert np.mean([seeds(kind, depth) > line.mean() for depth in depths]) < 0.07, kind
+
+
+def test_slow_rise_at_bias_minus_two():
+    losses = [geometric(seeds("highway, −2", depth, measured="train_loss")) for depth in (10, 20, 30, 50, 75, 100)]
+    assert "gate bias −2 rises from 10 on, slowly at first" in TEXT
+    assert (np.diff(losses) > 0).all()
+    assert losses[1] < 2 * losses[0]
+
+
+def test_the_command_of_the_text_measures_again(tmp_path, capsys):
+    """Into the package's own record, which is whole, it would measure nothing."""
+    command = re.search(r"`python -m highway_lessons.studies (run depth --records )again`", TEXT)[1].split()
+    one = ["block=none", "depth=0", "initialiser=uniform", "learning_rate=0.01", "seed=0"]
+    assert studies_command([*command, str(tmp_path / "again"), "--only", *one]) == 0
+    assert "depth: 1 point measured" in capsys.readouterr().out
+
+
 def test_widths_of_the_table_match_totals(run):
     rows = [line.strip("| ").split(" | ") for line in run.shown["none-code"].data.splitlines()[2:]]
     extras = {}
@@ -363,7 +412,7 @@ def test_widths_of_the_table_match_totals(run):
     block = {"highway": Highway().shapes(64), "plain": Plain().shapes(91)}
     count = {kind: sum(int(np.prod(shape)) for shape in shapes.values()) for kind, shapes in block.items()}
     assert count["highway"] == 8320
-    assert count["plain"] == pytest.approx(8320, rel=0.01), "nearly"
+    assert f"plain block of width 91 ({count['plain']})" in TEXT
 
 
 def test_fifty_identity_blocks_change_nothing(run):
@@ -400,7 +449,7 @@ def test_where_the_gain_ends_and_who_turns_back():
         for turns in (5, 7)
     }
     assert max(np.abs(np.subtract(mean_of["highway", 5][3:], mean_of["highway", 5][2]))) < 2
-    assert np.ptp(mean_of["highway", 7][2:5]) < 12
+    assert np.ptp(mean_of["highway", 7][2:5]) < 5, "the gain is over after about five"
     assert mean_of["highway", 7][5] < mean_of["highway", 7][3], "fifty are worse than ten"
     assert mean_of["highway", 7][5] < mean_of["highway", 7][2], "and than five"
     for turns in (5, 7):
@@ -434,6 +483,7 @@ def test_four_times_the_epochs_help_the_one_block_most():
     gains = [spirals("highway", 7, d, epochs=320).mean() - spirals("highway", 7, d).mean() for d in (1, 10)]
     assert gains[0] > 10
     assert gains[0] > gains[1]
+    assert spirals("highway", 7, 1, epochs=320).mean() == pytest.approx(spirals("highway", 7, 10).mean(), abs=1)
 
 
 def test_live_spirals_are_the_recorded_ones(run):
