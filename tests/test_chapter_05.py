@@ -119,8 +119,91 @@ def sentences(run):
         "{}, {} and {} with Adam".format(*(percent(at(b, 50, adam)) for b in (-3, -5, -10))),
         f"by more than a point: {percent(at(-10, 100, adam))} against {percent(at(-5, 100, adam))}",
         f"without any block reaches {mean(none)} %",
+        *rates(),
         *starts(),
     ]
+
+
+NETS = {
+    "-2": ("highway", -2.0), "-5": ("highway", -5.0), "plain": ("plain", None), "residual": ("residual", None),
+}  # fmt: skip
+
+
+def over_rates(net, depth, optimiser, epochs=30):
+    """The record of learning rates: for one network, accuracies of shape (seeds,) by learning rate."""
+    block, gate_bias = NETS[net]
+    chosen = {"block": block, "gate_bias": gate_bias, "depth": depth, "optimiser": optimiser, "epochs": epochs}
+    runs = studies.load("learning_rate").select(**chosen)
+    return dict(zip(runs.values("learning_rate"), runs.array("test_accuracy", "learning_rate"), strict=True))
+
+
+def rates_that_train(net, depth, optimiser):
+    """The recorded learning rates with which all five seeds reach 90 %."""
+    return [rate for rate, five in over_rates(net, depth, optimiser).items() if (five >= 0.9).all()]
+
+
+def ends(values):
+    return f"{min(values):g} to {max(values):g}"
+
+
+def of_180(net, failed):
+    found = [
+        failed(five).sum() for depth in (20, 50) for o in ("adam", "sgd") for five in over_rates(net, depth, o).values()
+    ]
+    assert len(found) == 36
+    return sum(found)
+
+
+def rates():
+    """Pieces of the text about learning rates, from the record."""
+    residual, low, high = (rates_that_train(net, 50, "adam") for net in ("residual", "-5", "-2"))
+    plain, two, five = (over_rates(net, 50, "adam") for net in ("plain", "-2", "-5"))
+    best = max(plain, key=lambda rate: np.nan_to_num(plain[rate], nan=0.1).mean())
+    diverged, below = ([of_180(net, failed) for net in NETS] for failed in (np.isnan, lambda five: five < 0.15))
+    late = over_rates("-2", 50, "sgd", epochs=150)
+    four = 100 * late[0.3][np.isfinite(late[0.3])]
+    assert len(four) == 4, "four of the five, and the fifth diverges"
+    fast = [over_rates(net, depth, o)[1.0] for net in NETS for depth in (20, 50) for o in ("adam", "sgd")]
+    failed = sum((np.isnan(five) | (five < 0.15)).sum() for five in fast)
+    return [
+        f"two powers of ten ({ends(residual)}), -5 one ({ends(low)}) and -2 half of one ({ends(high)})",
+        f"its best is {percent(plain[best])} at {best:g}",
+        f"At 0.003 it reaches {percent(two[0.003])}, where it had {percent(two[0.001])} at 0.001",
+        f"no difference from -5, with {percent(five[0.003])}",
+        f"at 1, all {failed} trainings diverge or end below 15 %",
+        "{} diverge at -2, {} at -5, {} with residual blocks and {} with plain ones".format(
+            *(diverged[i] for i in (0, 1, 3, 2))
+        ),
+        "{}, {}, {} and {} end below 15 %".format(*(below[i] for i in (0, 1, 3, 2))),
+        f"four of the five reach between {four.min():.1f} and {four.max():.1f} %",
+        f"on their way, with {percent(late[0.1])}",
+    ]
+
+
+def test_what_the_text_says_of_learning_rates_in_words():
+    counts = {
+        net: np.log10(max(good) / min(good))
+        for net in ("residual", "-5", "-2")
+        if (good := rates_that_train(net, 50, "adam"))
+    }
+    assert [round(2 * counts[net]) for net in ("residual", "-5", "-2")] == [4, 2, 1], "two powers of ten, one, and half"
+    for net in NETS:
+        for depth in (20, 50):
+            for optimiser in ("adam", "sgd"):
+                every, good = list(over_rates(net, depth, optimiser)), rates_that_train(net, depth, optimiser)
+                assert [rate for rate in every if good and min(good) <= rate <= max(good)] == good, "one range"
+                assert len(over_rates(net, depth, optimiser)[1.0]) == 5, "80 trainings at 1"
+    assert rates_that_train("plain", 50, "adam") == [], "plain with He forgives nothing"
+    two, five = (over_rates(net, 50, "adam")[0.003].mean() for net in ("-2", "-5"))
+    assert abs(two - five) < 0.01, "no difference"
+    assert rates_that_train("-2", 50, "sgd") == [], "−2 trains at none of the nine rates"
+    for net in ("-5", "residual"):
+        assert max(rates_that_train(net, 50, "sgd")) == 0.3
+    late = over_rates("-2", 50, "sgd", epochs=150)
+    assert late[0.03].max() < 0.15, "still guess"
+    assert np.isnan(late[1.0]).all(), "all diverge"
+    assert 0.03 in rates_that_train("-2", 20, "adam")
+    assert 0.03 not in rates_that_train("-5", 20, "adam")
 
 
 def started(**chosen):
@@ -218,8 +301,8 @@ def test_the_text_says_what_was_measured(run):
 
 
 # What stands in the text as part of a recipe or a question, of an axis, or as code
-GIVEN = {"0.001", "0.9", "0.1", "-0.2", "0.3", "0.01", "0.0003", "0.5", "0.0", "-1.3", "3.5", "90"} | {
-    "1e-3", "1e-8", "1e-12", "1e-16", "1e-30"
+GIVEN = {"0.001", "0.9", "0.1", "-0.2", "0.3", "0.01", "0.0003", "0.0001", "0.003", "0.03", "0.5"} | {
+    "0.0", "-1.3", "3.5", "90", "1e-3", "1e-8", "1e-12", "1e-16", "1e-30"
 }  # fmt: skip
 
 
@@ -534,6 +617,41 @@ def test_sentences_under_the_sliders(run, names):
     adam = percent(names["five_at"](-2, 50, "Adam 0.001"))
     assert f"τ is 6.35, and five seeds reach {adam}." in run[2]["look-slider"].frame["says"]
     assert f"{adam} with τ = 6.35." in run[2]["map-slider"].frame["says"]
+
+
+# Learning rates
+
+
+def test_the_table_of_learning_rates_is_the_record(run):
+    rows = table(run, "rates-table")
+    groups = [(depth, optimiser) for optimiser in ("adam", "sgd") for depth in (20, 50)]
+    for row, group in zip(rows[:4], groups, strict=True):
+        found = [rates_that_train(net, *group) for net in NETS]
+        assert row[1:] == [ends(good) if good else "none" for good in found]
+    assert rows[4][1:] == [str(of_180(net, np.isnan)) for net in NETS]
+    assert rows[5][1:] == [str(of_180(net, lambda five: five < 0.15)) for net in NETS]
+
+
+def test_late_trainings_are_printed_one_by_one(run):
+    lines = iter(run[1]["rates-late"].splitlines())
+    for rate in (0.03, 0.1, 0.3, 1.0):
+        for epochs in (30, 150):
+            five = over_rates("-2", 50, "sgd", epochs)[rate]
+            shown = ", ".join("diverged" if np.isnan(a) else f"{100 * a:.0f}" for a in five)
+            assert next(lines) == f"50 blocks at -2, SGD {rate}, {epochs} epochs: {shown}"
+
+
+def test_the_slider_of_learning_rates_holds_the_record(names):
+    for depth in (20, 50):
+        for optimiser in ("Adam", "SGD"):
+            frame = names["over_rates"](depth=depth, optimiser=optimiser)
+            said = names["say_rates"]({"depth": depth, "optimiser": optimiser}, frame)
+            for series, net in zip(names["NETS"], NETS, strict=True):
+                recorded = over_rates(net, depth, optimiser.lower())
+                means = [100 * np.nan_to_num(five, nan=0.1).mean() for five in recorded.values()]
+                np.testing.assert_allclose(frame[series], [list(recorded), means])
+                rate, five = list(recorded.items())[int(np.argmax(means))]
+                assert f"{series} {percent(five)[:-2]} at {rate:g}" in said
 
 
 # Starting weights
