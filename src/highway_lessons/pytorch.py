@@ -20,12 +20,12 @@ class TorchMissing(ModuleNotFoundError):
 
 try:
     import torch
+    from torch import nn
 except ModuleNotFoundError:
     raise TorchMissing(
         "This page needs PyTorch, which is not installed: run  "
         "pip install torch --index-url https://download.pytorch.org/whl/cpu  in a terminal, then restart the kernel."
     ) from None
-from torch import nn
 
 ACTIVATIONS = {"relu": torch.relu, "tanh": torch.tanh}
 
@@ -369,7 +369,9 @@ def copy_from_torch(model: HighwayNetwork, gradients: bool = False) -> Parameter
         tensor = model.get_parameter(torch_name(name))
         if gradients:
             if tensor.grad is None:
-                raise ValueError(f"gradients are expected, but {torch_name(name)} has none; call loss.backward() first.")
+                raise ValueError(
+                    f"gradients are expected, but {torch_name(name)} has none; call loss.backward() first."
+                )
             tensor = tensor.grad
         array[:] = tensor.detach().to("cpu", getattr(torch, array.dtype.name)).numpy().T
     return params
