@@ -17,7 +17,7 @@ def gaps(panels, xlabel, ylabel, ylim, controls=None):
     xlabel, ylabel : str
     ylim : pair of float
         The axis, the same for every panel.
-    controls : dict of str to dict of str to array of shape (n,), optional
+    controls : dict of str to dict of str to array of shape (n,) or (n_controls, n), optional
         For each panel, what a series is to be compared with: thin grey lines.
 
     Returns
@@ -30,8 +30,9 @@ def gaps(panels, xlabel, ylabel, ylim, controls=None):
     looks, handles = dict(zip(names, OTHERS, strict=False)), {}
     for axes, (panel, series) in zip(column.flat, panels.items(), strict=True):
         for name, values in (controls or {}).get(panel, {}).items():
-            x, y = np.arange(1, len(values) + 1), np.maximum(values, ylim[0])
-            (handles[name],) = axes.plot(x, y, color="#666666", linewidth=1, linestyle=dashes("2 2"), label=name)
+            y = np.maximum(np.atleast_2d(values).T, ylim[0])
+            x = np.arange(1, len(y) + 1)
+            handles[name] = axes.plot(x, y, color="#666666", linewidth=1, linestyle=dashes("2 2"), label=name)[0]
         for name, values in series.items():
             look, x, y = looks[name], np.arange(1, len(values) + 1), np.maximum(values, ylim[0])
             (handles[name],) = axes.plot(
