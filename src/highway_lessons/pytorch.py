@@ -8,6 +8,7 @@ import numpy as np
 
 from highway_lessons import _checks
 from highway_lessons.blocks import Highway
+from highway_lessons.datasets import Data
 from highway_lessons.network import Network, Parameters
 
 
@@ -379,7 +380,7 @@ def copy_from_torch(model: HighwayNetwork, gradients: bool = False) -> Parameter
 
 def fit(
     model: nn.Module,
-    data: object,
+    data: Data,
     optimiser: torch.optim.Optimizer | None = None,
     epochs: int = 30,
     batch_size: int = 64,
