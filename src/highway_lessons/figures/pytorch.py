@@ -1,6 +1,7 @@
 """How far two programs that should compute the same are apart."""
 
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 
 from highway_lessons.figures.base import dashes, in_style, new_figure
 from highway_lessons.palette import OTHERS
@@ -43,6 +44,7 @@ def gaps(panels, xlabel, ylabel, ylim, controls=None):
         if panel:
             axes.text(0, 1.03, panel, transform=axes.transAxes, va="bottom")
     axes.set_xlabel(xlabel)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     order = [name for name in [*names, *handles] if name in handles]
     figure.legend(handles=[handles[name] for name in dict.fromkeys(order)], loc="outside lower center", ncols=2)
     return figure
