@@ -26,6 +26,12 @@ from highway_lessons.exercises.lesions import (
     check_swapped,
     check_two_or_more,
 )
+from highway_lessons.exercises.pytorch import (
+    check_decayed_gate,
+    check_float32_gap,
+    check_from_carry_gate,
+    check_groups,
+)
 from highway_lessons.exercises.signals import (
     check_bias_for_he,
     check_blocks_to_a_millionth,
@@ -59,8 +65,12 @@ __all__ = [
     "check_chance_share",
     "check_closing_the_gate",
     "check_cost_of_guessing",
+    "check_decayed_gate",
     "check_deepest_plain",
     "check_flip_block",
+    "check_float32_gap",
+    "check_from_carry_gate",
+    "check_groups",
     "check_growth_per_block",
     "check_half_bias",
     "check_half_life",

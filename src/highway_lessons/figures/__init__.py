@@ -14,6 +14,7 @@ from highway_lessons.figures.gates import (
     trained_network,
 )
 from highway_lessons.figures.layer import gate_map, gate_square, motorway, product_and_sum
+from highway_lessons.figures.pytorch import gaps
 from highway_lessons.figures.signals import ellipses, seed_bands, shares_against_tau
 from highway_lessons.figures.training import against_depth, answers_over_plane, learning_curves, spiral_arms
 
@@ -28,6 +29,7 @@ __all__ = [
     "draw_lines",
     "ellipses",
     "error_against_step",
+    "gaps",
     "gate_factors",
     "gate_map",
     "gate_profile",
