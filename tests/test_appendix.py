@@ -2,6 +2,8 @@
 
 import math
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -152,6 +154,12 @@ def test_running_the_record_again_writes_what_is_read(monkeypatch, tmp_path, cap
     assert row["accuracy"] == pytest.approx(0.9481, abs=0.02)
     assert row["seconds"] > 0
     assert "plain 5" in capsys.readouterr().out
+
+
+def test_asking_how_to_train_the_published_figures_trains_nothing():
+    command = [sys.executable, "-m", "highway_lessons.published", "--help"]
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=100, check=True)
+    assert "usage: python -m highway_lessons.published" in answer.stdout
 
 
 # Notation

@@ -696,8 +696,9 @@ def test_check_of_the_deepest_plain_net_reads_the_record():
         ((he, uniform), f"uniform: at {he} blocks even the best of five seeds fits only"),
         ((uniform, lucky), "every seed is asked for"),
         ((1, he), "uniform: 1 blocks do it, but so do more"),
-        ((uniform, 100), "he: at 100 blocks even the best"),
-        ((uniform, 40), "he: the recorded depths are 1, 2, 5,"),
+        ((uniform, 100), "He: at 100 blocks even the best"),
+        ((uniform, "abc"), "the depth with He weights must be"),
+        ((uniform, 40), "He: the recorded depths are 1, 2, 5,"),
         (("deep", he), "number"),
     ):
         verdict = exercises.check_deepest_plain(*answers)

@@ -578,6 +578,19 @@ def within(y, rng):
     return order
 
 
+def once(function):
+    """The function, for one call; then it fails."""
+    calls = []
+
+    def called(*arguments):
+        if calls:
+            raise RuntimeError("no more")
+        calls.append(arguments)
+        return function(*arguments)
+
+    return called
+
+
 @pytest.mark.parametrize(
     ("order", "right", "word"),
     [
@@ -589,6 +602,11 @@ def within(y, rng):
         (lambda y, rng: within(y, np.random.default_rng(5)), False, "another generator gave the same"),
         (lambda y, rng: np.zeros(len(y), int), False, "once, for 100 labels"),
         (lambda y, rng: within(y, rng)[:-1], False, "once, for 100 labels"),
+        (lambda y, rng: within(y, rng).astype(float), True, ""),
+        (lambda y, rng: within(y, rng).astype(complex), False, "real numbers"),
+        (lambda y, rng: [None] * len(y), False, "real numbers"),
+        (lambda y, rng: [[0], [1, 2]], False, "the order must"),
+        (once(within), False, "stopped with RuntimeError"),
         (lambda y, rng: None, False, "None"),
         (lambda y: y, False, "TypeError"),
         (None, False, "a function order(y, rng)"),

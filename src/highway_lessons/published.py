@@ -3,6 +3,7 @@
 It takes about five minutes and writes the record that the reproduction page reads.
 """
 
+import argparse
 import json
 import platform
 import time
@@ -119,4 +120,6 @@ def main():
 
 
 if __name__ == "__main__":
+    about = "Train the networks of the published figures again, and write the record that the book reads."
+    argparse.ArgumentParser(prog="python -m highway_lessons.published", description=about).parse_args()
     main()

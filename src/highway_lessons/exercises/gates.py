@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from highway_lessons import gates
+from highway_lessons import _checks, gates
 from highway_lessons.exercises.verdict import Verdict, given, given_by, number
 
 
@@ -44,9 +44,12 @@ def check_within_classes(order):
     found = given_by(order, "order(y, rng)", y.copy(), np.random.default_rng(1))
     if isinstance(found, Verdict):
         return found
-    found = np.asarray(found)
+    found = given(found, _checks.floats, "the order")
+    if isinstance(found, Verdict):
+        return found
     if found.shape != y.shape or not np.array_equal(np.sort(found), np.arange(len(y))):
         return Verdict(False, f"let it return each of the numbers 0 … {len(y) - 1} once, for {len(y)} labels.")
+    found = found.astype(int)
     other = int((y[found] != y).sum())
     if other:
         return Verdict(
@@ -55,6 +58,8 @@ def check_within_classes(order):
     if (found == np.arange(len(y))).mean() > 0.5:
         return Verdict(False, "most examples would keep their own gates; mix the numbers within each class with rng.")
     again = given_by(order, "order(y, rng)", y.copy(), np.random.default_rng(2))
+    if isinstance(again, Verdict):
+        return again
     if np.array_equal(found, again):
         return Verdict(False, "another generator gave the same order; draw it with rng.permutation.")
     return Verdict(True, "every example gets the gates of an example of its own class, drawn by chance.")

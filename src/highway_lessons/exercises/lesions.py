@@ -1,6 +1,8 @@
 """Blocks switched off: chance, another yardstick, paths through gates, neighbours exchanged."""
 
 import functools
+import operator
+import reprlib
 
 import numpy as np
 
@@ -87,11 +89,12 @@ def check_swapped(swapped):
         if isinstance(order, Verdict):
             return order
         try:
-            order = [int(block) for block in order]
-        except (TypeError, ValueError):
-            return Verdict(False, f"a list of block numbers is expected, but swapped({depth}, {n}) gave {order!r}.")
+            order = [operator.index(block) for block in order]
+        except TypeError:
+            came = reprlib.repr(order)
+            return Verdict(False, f"a list of whole numbers is expected, but swapped({depth}, {n}) gave {came}.")
         right = [*range(n), n + 1, n, *range(n + 2, depth)]
-        call = f"swapped({depth}, {n}) is {right}, but {order} came"
+        call = f"swapped({depth}, {n}) is {right}, but {reprlib.repr(order)} came"
         if order == list(range(depth)):
             return Verdict(False, f"{call}: nothing is exchanged.")
         if sorted(order) != list(range(depth)):

@@ -36,26 +36,28 @@ def check_deepest_plain(uniform, he):
 
     With the uniform start, and with He's.
     """
-    for name, answer in {"uniform": uniform, "he": he}.items():
-        answer = given(answer)
+    for name, start, answer in (("uniform", "uniform", uniform), ("he", "He", he)):
+        answer = given(answer, name=f"the depth with {start} weights")
         if isinstance(answer, Verdict):
             return answer
         low = plain_training_accuracy(name)
         if answer not in low:
-            return Verdict(False, f"{name}: the recorded depths are {', '.join(map(str, low))}, but {answer:g} came.")
+            return Verdict(False, f"{start}: the recorded depths are {', '.join(map(str, low))}, but {answer:g} came.")
         fitting = [depth for depth, (worst, _) in low.items() if worst >= 0.9]
         right, (worst, best) = max(fitting), low[answer]
         if answer == right:
             continue
         if worst >= 0.9:
-            return Verdict(False, f"{name}: {answer:g} blocks do it, but so do more; go on upwards.")
+            return Verdict(False, f"{start}: {answer:g} blocks do it, but so do more; go on upwards.")
         if best >= 0.9:
             return Verdict(
                 False,
-                f"{name}: at {answer:g} blocks the best seed fits {100 * best:.1f} %, but the worst only "
+                f"{start}: at {answer:g} blocks the best seed fits {100 * best:.1f} %, but the worst only "
                 f"{100 * worst:.1f} %; every seed is asked for.",
             )
-        return Verdict(False, f"{name}: at {answer:g} blocks even the best of five seeds fits only {100 * best:.1f} %.")
+        return Verdict(
+            False, f"{start}: at {answer:g} blocks even the best of five seeds fits only {100 * best:.1f} %."
+        )
     return Verdict(True, f"{uniform:g} blocks with the uniform start, {he:g} with He's: the same block, another start.")
 
 
