@@ -13,6 +13,12 @@ from highway_lessons.exercises.bias import (
     check_largest_bias_with_sgd,
     check_safe_tau,
 )
+from highway_lessons.exercises.clinic import (
+    check_fifth_test,
+    check_lost_factor,
+    check_mean_gate_under_he,
+    check_softmax_width,
+)
 from highway_lessons.exercises.gates import (
     check_chance_share,
     check_flip_block,
@@ -60,16 +66,20 @@ __all__ = [
     "check_closing_the_gate",
     "check_cost_of_guessing",
     "check_deepest_plain",
+    "check_fifth_test",
     "check_flip_block",
     "check_growth_per_block",
     "check_half_bias",
     "check_half_life",
     "check_idle_by_loss",
     "check_largest_bias_with_sgd",
+    "check_lost_factor",
+    "check_mean_gate_under_he",
     "check_naive_start",
     "check_safe_tau",
     "check_selective_spread",
     "check_share_under_he",
+    "check_softmax_width",
     "check_stack_bias",
     "check_start_bias",
     "check_swapped",
