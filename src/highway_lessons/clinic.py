@@ -320,7 +320,7 @@ class Report:
 
     def __repr__(self):
         words = {True: "passed", False: "FAILED", None: "not done"}
-        return "\n".join(f"{words[passed]:9} {TESTS[test]:24} {text}" for test, passed, text in self.findings)
+        return "\n".join(f"{words[passed]:9} {test:9} {text}" for test, passed, text in self.findings)
 
 
 def examine(block, width=16, rng=0, initialiser="uniform"):
@@ -466,11 +466,11 @@ def _shut_gate(x, y):
 def _open_gate(x, y, y_wider, H):
     """With the gate at 1, y is H(x), and x has no other way into it."""
     if not np.allclose(y, y_wider, rtol=1e-5, atol=1e-5):
-        return Finding("open", False, "y still changes when b is raised further: what b moves has no upper bound.")
+        return Finding("open", False, "y goes on moving with b: what b moves has no upper bound.")
     if np.allclose(x, y, rtol=1e-5, atol=1e-5):
         return Finding("open", False, "y is x; the gate that should be open is shut.")
     if H is None:
-        return Finding("open", True, "y is no longer x, and opening further changes nothing; give transform for more.")
+        return Finding("open", True, "y is not x and no longer moves with b; give transform for more.")
     if not np.allclose(y, H, rtol=1e-5, atol=1e-5):
         return Finding("open", False, f"y differs from H(x) by up to {np.abs(y - H).max():.3g}.")
     return Finding("open", True, "y is H(x), to rounding.")
@@ -528,7 +528,7 @@ def _gate_at_start(x, y, H, near_0, y_near_0, H_near_0, gate_bias):
     T = T.clip(1e-6, 1 - 1e-6)
     spread = np.log(T / (1 - T)).std()
     mean, expected = T.mean(), expected_mean_gate(gate_bias, spread)
-    said = f"{wanted:.3f} at x = 0; on average {mean:.3f}, where a spread of {spread:.2f} makes {expected:.3f}."
+    said = f"{wanted:.3f} at x = 0; mean {mean:.3f}, and a spread of {spread:.2f} makes it {expected:.3f}."
     return Finding("start", bool(abs(mean - expected) <= 0.02), said)
 
 
