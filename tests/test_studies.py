@@ -730,4 +730,4 @@ def test_the_book_says_how_long_the_records_took():
 
 
 def _in_words(number):
-    return ["None", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight"][number]
+    return ["None", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine"][number]
