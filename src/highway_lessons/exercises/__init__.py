@@ -13,6 +13,12 @@ from highway_lessons.exercises.bias import (
     check_largest_bias_with_sgd,
     check_safe_tau,
 )
+from highway_lessons.exercises.clinic import (
+    check_fifth_test,
+    check_lost_factor,
+    check_mean_gate_under_he,
+    check_softmax_width,
+)
 from highway_lessons.exercises.gates import (
     check_chance_share,
     check_flip_block,
@@ -67,6 +73,7 @@ __all__ = [
     "check_cost_of_guessing",
     "check_decayed_gate",
     "check_deepest_plain",
+    "check_fifth_test",
     "check_flip_block",
     "check_float32_gap",
     "check_from_carry_gate",
@@ -76,10 +83,13 @@ __all__ = [
     "check_half_life",
     "check_idle_by_loss",
     "check_largest_bias_with_sgd",
+    "check_lost_factor",
+    "check_mean_gate_under_he",
     "check_naive_start",
     "check_safe_tau",
     "check_selective_spread",
     "check_share_under_he",
+    "check_softmax_width",
     "check_stack_bias",
     "check_start_bias",
     "check_swapped",

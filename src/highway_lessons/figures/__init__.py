@@ -3,6 +3,7 @@
 from highway_lessons.figures.backward import error_against_step, gate_factors, jacobian_terms, term_changes
 from highway_lessons.figures.base import dashes, draw_lines, new_figure
 from highway_lessons.figures.bias import accuracy_against, sizes_against_epsilon
+from highway_lessons.figures.clinic import layer_costs, mean_gate_against_spread
 from highway_lessons.figures.gates import (
     accuracy_dots,
     accuracy_lines,
@@ -36,8 +37,10 @@ __all__ = [
     "gate_square",
     "gates_over_plane",
     "jacobian_terms",
+    "layer_costs",
     "learning_curves",
     "lesion_bars",
+    "mean_gate_against_spread",
     "motorway",
     "new_figure",
     "product_and_sum",

@@ -3,6 +3,7 @@
 `python -m highway_lessons.studies list` shows the studies; `load("depth")` reads a record.
 """
 
+from highway_lessons.studies.clinic import CLINIC
 from highway_lessons.studies.depth import DEPTH, DEPTH_SPIRALS
 from highway_lessons.studies.gate_bias import EPSILON, GATE_BIAS
 from highway_lessons.studies.initialisation import INITIALISATION
@@ -22,6 +23,7 @@ STUDIES = {
         INITIALISATION,
         TRAINED_GATES,
         LESIONS,
+        CLINIC,
     )
 }
 
