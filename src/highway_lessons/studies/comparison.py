@@ -63,8 +63,8 @@ def fresh_seeds(data, block, epochs, learning_rate, schedule, knob, seed):
 
     It decides, on ten seeds that the search has not seen and on test data that are used once, by how much each
     contestant differs from the highway network: in training loss, at the setting chosen by training loss, and in test
-    accuracy, at the setting chosen by validation accuracy; after the same number of epochs, and after as many as take
-    each contestant the highway network's seconds.
+    accuracy, at the setting chosen by validation accuracy; after the same number of epochs and, for the training loss,
+    also after as many as take each contestant the highway network's seconds.
 
     Expected: no difference of a point on digits but for plain networks without normalisation; on spirals highway,
     uncoupled and residual networks ahead. Surprises would be: a kind of gate more than a point below the highway gate
@@ -160,30 +160,42 @@ def epochs_for_equal_seconds(trials, data, block):
     return max(1, round(EPOCHS[data] * seconds("highway") / seconds(block)))
 
 
+def choices(trials, data, block):
+    """Return the epochs and settings with which a contestant enters the second stage, by goal and budget."""
+    found, epochs = trials[data, block], EPOCHS[data]
+    by_loss, by_accuracy = (chosen(found, goal) for goal in GOALS)
+    return {
+        ("train_loss", "updates"): {"epochs": epochs} | by_loss,
+        ("validation_accuracy", "updates"): {"epochs": epochs} | by_accuracy,
+        ("train_loss", "seconds"): {"epochs": epochs_for_equal_seconds(trials, data, block)} | by_loss,
+    }
+
+
 def fresh_grid():
     """The grid of `fresh_seeds`, computed from the records of the searches; what two choices share comes once."""
     parts, trials = [], all_trials()
-    for (data, block), found in trials.items():
-        for epochs in dict.fromkeys([EPOCHS[data], epochs_for_equal_seconds(trials, data, block)]):
-            for goal in GOALS:
-                axes = {"data": data, "block": block, "epochs": epochs} | chosen(found, goal)
-                part = {axis: [value] for axis, value in axes.items()} | {"seed": FRESH_SEEDS}
-                parts += [part] if part not in parts else []
+    for data, block in trials:
+        for choice in choices(trials, data, block).values():
+            axes = {"data": data, "block": block} | choice
+            part = {axis: [value] for axis, value in axes.items()} | {"seed": FRESH_SEEDS}
+            parts += [part] if part not in parts else []
     return parts
 
 
 FRESH_STUDY = _study(fresh_seeds, fresh_grid())
 
 
-def outcomes(goal, budget="updates"):
-    """Return what the fresh seeds gave, for the outcome that a setting was chosen for.
+def outcomes(goal, budget="updates", measured=None):
+    """Return what the fresh seeds gave at the settings chosen for a goal.
 
     Parameters
     ----------
     goal : {"train_loss", "validation_accuracy"}
-        The first gives training losses, the second test accuracies.
+        What the settings were chosen by.
     budget : {"updates", "seconds"}
-        Everybody's epochs, or as many as take the highway network's seconds.
+        Everybody's epochs or, for the training loss, as many as take the highway network's seconds.
+    measured : str, optional
+        A result; by default the training loss, or the test accuracy where validation accuracy chose.
 
     Returns
     -------
@@ -197,11 +209,9 @@ def outcomes(goal, budget="updates"):
     """
     if FRESH_STUDY is None:
         raise StudyError("The searches are not recorded; run  python -m highway_lessons.studies run search  first.")
-    trials, measured = all_trials(), "train_loss" if goal == "train_loss" else "test_accuracy"
-    found = {data: {} for data in TASKS}
-    results = load_study(FRESH_STUDY)
-    for (data, block), theirs in trials.items():
-        epochs = EPOCHS[data] if budget == "updates" else epochs_for_equal_seconds(trials, data, block)
-        points = results.select(data=data, block=block, epochs=epochs, **chosen(theirs, goal))
-        found[data][block] = points.array(measured)
+    measured = measured or {"train_loss": "train_loss", "validation_accuracy": "test_accuracy"}[goal]
+    trials, found, results = all_trials(), {data: {} for data in TASKS}, load_study(FRESH_STUDY)
+    for data, block in trials:
+        axes = choices(trials, data, block)[goal, budget]
+        found[data][block] = results.select(data=data, block=block, **axes).array(measured)
     return found
