@@ -11,12 +11,13 @@ from highway_lessons.studies.trainings import SEEDS, digits, train
 from highway_lessons.variants import GatedResidual, ScaledResidual
 
 SHORTCUTS = {
-    "identity": lambda bias, f: ScaledResidual(1.0, 1.0, f),
-    "constant 0.5, 1": lambda bias, f: ScaledResidual(0.5, 1.0, f),
-    "constant 0.5, 0.5": lambda bias, f: ScaledResidual(0.5, 0.5, f),
-    "exclusive": lambda bias, f: GatedResidual(bias, True, f),
-    "shortcut-only": lambda bias, f: GatedResidual(bias, False, f),
-    "highway": Highway,
+    "identity": lambda bias, depth, f: ScaledResidual(1.0, 1.0, f),
+    "identity, branch/√depth": lambda bias, depth, f: ScaledResidual(1.0, 1 / math.sqrt(depth), f),
+    "constant 0.5, 1": lambda bias, depth, f: ScaledResidual(0.5, 1.0, f),
+    "constant 0.5, 0.5": lambda bias, depth, f: ScaledResidual(0.5, 0.5, f),
+    "exclusive": lambda bias, depth, f: GatedResidual(bias, True, f),
+    "shortcut-only": lambda bias, depth, f: GatedResidual(bias, False, f),
+    "highway": lambda bias, depth, f: Highway(bias, f),
 }
 
 
@@ -28,7 +29,7 @@ def gating_table(data, shortcut, gate_bias, epochs, learning_rate, seed):
     that falls along half a cosine; at one learning rate for all, as in the paper, and at the best of three for each.
 
     Expected: on digits an exclusive gate guesses at bias 0 and trains from about −4 on; gated shortcuts alone and
-    halved ones lose the signal at 50 blocks; on spirals bias −6 is worse than −2, the other way round.
+    halved ones lose the signal at 50 blocks, and the identity's branch wants a low rate or a small factor; on spirals bias −6 is worse than −2, the other way round.
     Surprises would be: an exclusive gate at 0 that trains 50 blocks; no bias at which it comes within a point of the
     identity on digits; halved shortcuts that train 50 blocks.
 
@@ -43,7 +44,7 @@ def gating_table(data, shortcut, gate_bias, epochs, learning_rate, seed):
         activation, batch_size = "tanh", 128
         optimiser = Adam(learning_rate, cosine_decay=epochs * math.ceil(len(examples.x_train) / batch_size))
     result, _ = train(
-        Network(SHORTCUTS[shortcut](gate_bias, activation), **shape),
+        Network(SHORTCUTS[shortcut](gate_bias, shape["depth"], activation), **shape),
         examples,
         seed,
         optimiser=optimiser,
@@ -56,7 +57,7 @@ def gating_table(data, shortcut, gate_bias, epochs, learning_rate, seed):
 
 
 FOUR = [0.0, -2.0, -4.0, -6.0]
-CONSTANT = ["identity", "constant 0.5, 1", "constant 0.5, 0.5"]
+CONSTANT = ["identity", "identity, branch/√depth", "constant 0.5, 1", "constant 0.5, 0.5"]
 GATING_TABLE = Study(
     gating_table,
     grid=[
@@ -80,6 +81,7 @@ GATING_TABLE = Study(
     ],
     meaning={
         "identity": "x + F(x)",
+        "identity, branch/√depth": "x + F(x)/√depth",
         "constant 0.5, 1": "x/2 + F(x)",
         "constant 0.5, 0.5": "x/2 + F(x)/2",
         "exclusive": "(1 − g) x + g F(x)",
