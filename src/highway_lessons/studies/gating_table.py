@@ -29,7 +29,8 @@ def gating_table(data, shortcut, gate_bias, epochs, learning_rate, seed):
     that falls along half a cosine; at one learning rate for all, as in the paper, and at the best of three for each.
 
     Expected: on digits an exclusive gate guesses at bias 0 and trains from about −4 on; gated shortcuts alone and
-    halved ones lose the signal at 50 blocks, and the identity's branch wants a low rate or a small factor; on spirals bias −6 is worse than −2, the other way round.
+    halved ones lose the signal at 50 blocks; the identity's branch wants a low rate or a small factor. On spirals it is
+    the other way round for the exclusive gate: bias −6 is worse than −2.
     Surprises would be: an exclusive gate at 0 that trains 50 blocks; no bias at which it comes within a point of the
     identity on digits; halved shortcuts that train 50 blocks.
 
