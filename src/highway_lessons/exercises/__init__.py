@@ -13,6 +13,15 @@ from highway_lessons.exercises.bias import (
     check_largest_bias_with_sgd,
     check_safe_tau,
 )
+from highway_lessons.exercises.comparison import (
+    check_best_of_two,
+    check_fold,
+    check_halved_shortcut,
+    check_paper_bias,
+    check_residual_against_batch_norm,
+    check_rows_near_the_best,
+    check_seeds_for_holm,
+)
 from highway_lessons.exercises.gates import (
     check_chance_share,
     check_flip_block,
@@ -49,6 +58,7 @@ from highway_lessons.exercises.verdict import Verdict
 __all__ = [
     "Verdict",
     "check_all_off_on_spirals",
+    "check_best_of_two",
     "check_best_step",
     "check_bias_for_he",
     "check_bias_for_tau",
@@ -61,13 +71,19 @@ __all__ = [
     "check_cost_of_guessing",
     "check_deepest_plain",
     "check_flip_block",
+    "check_fold",
     "check_growth_per_block",
     "check_half_bias",
     "check_half_life",
+    "check_halved_shortcut",
     "check_idle_by_loss",
     "check_largest_bias_with_sgd",
     "check_naive_start",
+    "check_paper_bias",
+    "check_residual_against_batch_norm",
+    "check_rows_near_the_best",
     "check_safe_tau",
+    "check_seeds_for_holm",
     "check_selective_spread",
     "check_share_under_he",
     "check_stack_bias",

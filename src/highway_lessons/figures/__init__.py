@@ -3,6 +3,7 @@
 from highway_lessons.figures.backward import error_against_step, gate_factors, jacobian_terms, term_changes
 from highway_lessons.figures.base import dashes, draw_lines, new_figure
 from highway_lessons.figures.bias import accuracy_against, sizes_against_epsilon
+from highway_lessons.figures.comparison import best_of_trials, gating_rows, paired_differences, trial_dots
 from highway_lessons.figures.gates import (
     accuracy_dots,
     accuracy_lines,
@@ -23,6 +24,7 @@ __all__ = [
     "accuracy_lines",
     "against_depth",
     "answers_over_plane",
+    "best_of_trials",
     "class_gates",
     "dashes",
     "draw_lines",
@@ -33,11 +35,13 @@ __all__ = [
     "gate_profile",
     "gate_square",
     "gates_over_plane",
+    "gating_rows",
     "jacobian_terms",
     "learning_curves",
     "lesion_bars",
     "motorway",
     "new_figure",
+    "paired_differences",
     "product_and_sum",
     "seed_bands",
     "shares_against_tau",
@@ -46,4 +50,5 @@ __all__ = [
     "stripe_reach",
     "term_changes",
     "trained_network",
+    "trial_dots",
 ]
