@@ -141,7 +141,9 @@ def check_paper_bias(gate_bias, depth=54, edge=3.8):
         return Verdict(False, f"{gate_bias:g} is no whole number; the table has 0, −1, −2, … .")
     t = float(tau(gate_bias, depth))
     if t >= edge:
-        return Verdict(False, f"at {gate_bias:.0f} τ is {t:.1f}, not below {edge}; close the gates further.")
+        return Verdict(
+            False, f"at {gate_bias:.0f} τ is {t:.1f}, not below {edge}; close the gates further.".replace("-", "−")
+        )
     above = float(tau(gate_bias + 1, depth))
     if above < edge:
         return Verdict(False, f"τ is {t:.2f} there, but {above:.2f} one bias higher: that is below {edge}, too.")
@@ -163,7 +165,7 @@ def rows_near_identity():
         for (shortcut, bias, _), five in means.items():
             best[shortcut, bias] = max(best.get((shortcut, bias), 0), np.mean(five))
         counts.append(sum(value >= max(best.values()) - 0.01 for value in best.values()))
-    return tuple(counts)
+    return *counts, len(best)
 
 
 def check_rows_near_the_best(rows):
@@ -171,9 +173,9 @@ def check_rows_near_the_best(rows):
     rows = given(rows)
     if isinstance(rows, Verdict):
         return rows
-    own, shared = rows_near_identity()
+    own, shared, total = rows_near_identity()
     if rows == own:
-        return Verdict(True, f"{own} of 18 rows.")
+        return Verdict(True, f"{own} of {total} rows.")
     if rows == shared:
         return Verdict(False, "that is at the rate 0.03 for all; give each row the best of its three rates.")
     side = "many" if rows > own else "few"

@@ -30,7 +30,7 @@ def trial_dots(panels, xlabel, chance=None):
     height = (0.34 * len(names) + 0.5) * len(panels) + 0.8
     figure, column = new_figure(rows=len(panels), figsize=(5.2, height), squeeze=False, sharex=True)
     found = np.concatenate([np.asarray(values, float) for series in panels.values() for values in series.values()])
-    low, high = np.nanmin(found) / 1.6, np.nanmax(found) * 4
+    low, high = np.nanmin(found) / 1.6, np.nanmax(found) * (100 if np.isnan(found).any() else 2)  # room for the words
     looks = lines(names)
     for axes, (panel, series) in zip(column.flat, panels.items(), strict=True):
         if chance:

@@ -25,7 +25,7 @@ TASKS = {
     "digits": {"depth": 20, "width": 32, "n_in": 64, "n_classes": 10, "activation": "relu", "batch_size": 64},
     "spirals": {"depth": 10, "width": 8, "n_in": 2, "n_classes": 2, "activation": "tanh", "batch_size": 128},
 }
-EPOCHS = {"digits": 20, "spirals": 30}
+EPOCHS = {"digits": 12, "spirals": 24}
 TURNS = 4  # of the spirals, with 4000 points to train on and 4000 to test on
 RATE = (1e-4, 1.0)
 GAIN, SCALE, TAU = (0.5, 2.0), (0.05, 1.0), (0.1, 10.0)

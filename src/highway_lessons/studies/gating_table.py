@@ -71,13 +71,13 @@ GATING_TABLE = Study(
             "seed": SEEDS,
         }
         for data, epochs, rates, all_biases in (
-            ("digits", 15, [0.01, 0.03, 0.1], [0.0, -1.0, -2.0, -3.0, -4.0, -5.0, -6.0, -7.0]),
-            ("spirals", 30, [0.003, 0.01, 0.03], FOUR),
+            ("digits", 10, [0.01, 0.03, 0.1], [0.0, -1.0, -2.0, -3.0, -4.0, -5.0, -6.0, -7.0]),
+            ("spirals", 24, [0.003, 0.01, 0.03], FOUR),
         )
         for shortcuts, biases in (
-            (CONSTANT, [None]),
+            (CONSTANT if data == "digits" else CONSTANT[:2], [None]),
             (["exclusive"], all_biases),
-            (["shortcut-only", "highway"], FOUR),
+            (["shortcut-only", "highway"] if data == "digits" else ["highway"], FOUR),
         )
     ],
     meaning={
