@@ -133,8 +133,8 @@ def gating_rows(panels, chance):
     ----------
     panels : dict of str to dict of str to (sequence of float or None, array of shape (n_biases, n_seeds))
         For each panel and row its gate biases (None: it has none) and the errors in 0 … 1; NaN counts as guessing.
-    chance : float
-        Error of guessing.
+    chance : dict of str to float
+        Error of guessing, for each panel.
 
     Returns
     -------
@@ -142,16 +142,16 @@ def gating_rows(panels, chance):
     """
     figure, column = new_figure(rows=len(panels), figsize=(5.2, 2.8 * len(panels) + 0.8), squeeze=False, sharex=True)
     looks = lines(list(next(iter(panels.values()))))
-    for axes, series in zip(column.flat, panels.values(), strict=True):
+    for axes, (panel, series) in zip(column.flat, panels.items(), strict=True):
         for name, (biases, errors) in series.items():
-            look, errors = looks[name], 100 * np.nan_to_num(np.atleast_2d(errors), nan=chance)
+            look, errors = looks[name], 100 * np.nan_to_num(np.atleast_2d(errors), nan=chance[panel])
             options = {"color": look.light, "linestyle": dashes(look.dash), "linewidth": look.width, "label": name}
             if biases is None:
                 axes.axhline(errors.mean(), **options)
                 continue
             axes.vlines(biases, errors.min(axis=1), errors.max(axis=1), color=look.light, linewidth=1)
             axes.plot(biases, errors.mean(axis=1), marker=look.marker, markersize=5, **options)
-        axes.axhline(100 * chance, color="black", linewidth=0.8, linestyle=dashes("4 3"))
+        axes.axhline(100 * chance[panel], color="black", linewidth=0.8, linestyle=dashes("4 3"))
         axes.set(ylabel="test error, %", yscale="log")
         axes.set_yticks([2, 5, 10, 20, 50, 90], ["2", "5", "10", "20", "50", "90"])
         axes.set_yticks([], minor=True)
