@@ -733,4 +733,5 @@ def test_the_book_says_how_long_the_records_took():
 
 
 def _in_words(number):
-    return ["None", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight"][number]
+    small = ["None", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve"]
+    return [*small, "Thirteen", "Fourteen", "Fifteen", "Sixteen"][number]

@@ -9,18 +9,21 @@ from highway_lessons.figures.training import panel_names
 from highway_lessons.palette import BLOCKS, lines
 
 
+FAILED = 3  # a loss above so many times that of guessing is counted, not drawn: some are beyond 1e20
+
+
 @in_style
-def trial_dots(panels, xlabel, chance=None):
-    """Draw every result as a dot on a logarithmic axis, a row for each contestant, with a bar at the median.
+def trial_dots(panels, xlabel, chance):
+    """Draw every loss as a dot on a logarithmic axis, a row for each contestant, with a bar at the median.
 
     Parameters
     ----------
     panels : dict of str to dict of str to array of shape (n_trials,)
-        For each panel the results by contestant, positive; NaN where a training diverged: such a trial is a cross at
-        the right edge, and counts in the median as worse than all others.
+        For each panel the losses by contestant, positive; NaN where a training diverged. Such a trial, and one that ends
+        above `FAILED` times the loss of guessing, is counted in words at the right, and in the median as the worst.
     xlabel : str
-    chance : dict of str to float, optional
-        What guessing gives, for each panel: a thin dashed line.
+    chance : dict of str to float
+        Loss of guessing, for each panel: a thin dashed line.
 
     Returns
     -------
@@ -30,21 +33,20 @@ def trial_dots(panels, xlabel, chance=None):
     height = (0.34 * len(names) + 0.5) * len(panels) + 0.8
     figure, column = new_figure(rows=len(panels), figsize=(5.2, height), squeeze=False, sharex=True)
     found = np.concatenate([np.asarray(values, float) for series in panels.values() for values in series.values()])
-    low, high = np.nanmin(found) / 1.6, np.nanmax(found) * (100 if np.isnan(found).any() else 2)  # room for the words
+    low, high = np.nanmin(found) / 1.6, 40 * FAILED * max(chance.values())  # room for the words
     looks = lines(names)
     for axes, (panel, series) in zip(column.flat, panels.items(), strict=True):
-        if chance:
-            axes.axvline(chance[panel], color=BLOCKS["no block"].light, linewidth=1.2, linestyle=dashes("4 3"))
+        axes.axvline(chance[panel], color=BLOCKS["no block"].light, linewidth=1.2, linestyle=dashes("4 3"))
         for row, name in enumerate(names):
             values, look = np.asarray(series[name], float), looks[name]
-            diverged = np.isnan(values)
+            failed = ~(values <= FAILED * chance[panel])
             axes.plot(
-                values, np.full(len(values), row), look.marker, color=look.light, alpha=0.5, markersize=5.5,
-                markeredgewidth=1 if look.marker == "x" else 0,
+                values[~failed], np.full((~failed).sum(), row), look.marker, color=look.light, alpha=0.5,
+                markersize=5.5, markeredgewidth=1 if look.marker == "x" else 0,
             )  # fmt: skip
-            if diverged.any():
-                axes.text(high / 1.1, row, f"{diverged.sum()} diverged", ha="right", va="center", fontsize="small")
-            median = np.median(np.where(diverged, np.inf, values))
+            if failed.any():
+                axes.text(high / 1.2, row, f"{failed.sum()} failed", ha="right", va="center", fontsize="small")
+            median = np.median(np.where(failed, np.inf, values))
             axes.plot([min(median, high)] * 2, [row - 0.36, row + 0.36], color="black", linewidth=1.8)
         axes.set_yticks(range(len(names)), names)
         axes.set(xscale="log", xlim=(low, high), ylim=(len(names) - 0.4, -0.6))
