@@ -8,7 +8,6 @@ from highway_lessons.figures.base import dashes, in_style, new_figure
 from highway_lessons.figures.training import panel_names
 from highway_lessons.palette import BLOCKS, lines
 
-
 FAILED = 3  # a loss above so many times that of guessing is counted, not drawn: some are beyond 1e20
 
 
@@ -19,7 +18,7 @@ def trial_dots(panels, xlabel, chance):
     Parameters
     ----------
     panels : dict of str to dict of str to array of shape (n_trials,)
-        For each panel the losses by contestant, positive; NaN where a training diverged. Such a trial, and one that ends
+        For each panel the losses by contestant, positive; NaN where a training diverged. That trial, and one that ends
         above `FAILED` times the loss of guessing, is counted in words at the right, and in the median as the worst.
     xlabel : str
     chance : dict of str to float
