@@ -185,17 +185,15 @@ def fresh_grid():
 FRESH_STUDY = _study(fresh_seeds, fresh_grid())
 
 
-def outcomes(goal, budget="updates", measured=None):
-    """Return what the fresh seeds gave at the settings chosen for a goal.
+def outcomes(goal, budget="updates"):
+    """Return what the fresh seeds gave at the settings chosen for a goal: training losses, or test accuracies.
 
     Parameters
     ----------
     goal : {"train_loss", "validation_accuracy"}
-        What the settings were chosen by.
+        What the settings were chosen by. The second gives test accuracies.
     budget : {"updates", "seconds"}
         Everybody's epochs or, for the training loss, as many as take the highway network's seconds.
-    measured : str, optional
-        A result; by default the training loss, or the test accuracy where validation accuracy chose.
 
     Returns
     -------
@@ -209,7 +207,7 @@ def outcomes(goal, budget="updates", measured=None):
     """
     if FRESH_STUDY is None:
         raise StudyError("The searches are not recorded; run  python -m highway_lessons.studies run search  first.")
-    measured = measured or {"train_loss": "train_loss", "validation_accuracy": "test_accuracy"}[goal]
+    measured = {"train_loss": "train_loss", "validation_accuracy": "test_accuracy"}[goal]
     trials, found, results = all_trials(), {data: {} for data in TASKS}, load_study(FRESH_STUDY)
     for data, block in trials:
         axes = choices(trials, data, block)[goal, budget]
