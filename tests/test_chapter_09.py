@@ -261,8 +261,8 @@ def of_the_fresh_seeds():
         f"best in test accuracy ({gap('digits', 'no block')} points against highway) and in training loss",
         f"are {-spirals['plain, He'].mean:.0f} (He) points behind on spirals",
         f"and {-digits['plain, He'].mean:.0f} on digits. Sure",
-        f"by {-residual.mean:.1f} points with an interval from {-residual.high:.1f} to {-residual.low:.1f}; $p$ is"
-        f" {residual.p:.2f}.",
+        f"by {-residual.mean:.1f} points with an interval from {-residual.high:.1f} to {-residual.low:.1f}; $p$"
+        f" is {residual.p:.2f}.",
         f"is {gap('spirals', 'gate blind to x')} points from the highway gate, a fixed one {gap('spirals', 'fixed gate')}",
     ]  # fmt: skip
 
