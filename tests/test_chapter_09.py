@@ -263,7 +263,8 @@ def of_the_fresh_seeds():
         f"and {-digits['plain, He'].mean:.0f} on digits. Sure",
         f"by {-residual.mean:.1f} points with an interval from {-residual.high:.1f} to {-residual.low:.1f}; $p$"
         f" is {residual.p:.2f}.",
-        f"is {gap('spirals', 'gate blind to x')} points from the highway gate, a fixed one {gap('spirals', 'fixed gate')}",
+        f"is {gap('spirals', 'gate blind to x')} points from the highway gate",
+        f"the highway gate, a fixed one {gap('spirals', 'fixed gate')}",
     ]  # fmt: skip
 
 
