@@ -4,6 +4,7 @@ from highway_lessons.figures.backward import error_against_step, gate_factors, j
 from highway_lessons.figures.base import dashes, draw_lines, new_figure
 from highway_lessons.figures.bias import accuracy_against, sizes_against_epsilon
 from highway_lessons.figures.clinic import layer_costs, mean_gate_against_spread
+from highway_lessons.figures.comparison import best_of_trials, gating_rows, paired_differences, trial_dots
 from highway_lessons.figures.gates import (
     accuracy_dots,
     accuracy_lines,
@@ -25,6 +26,7 @@ __all__ = [
     "accuracy_lines",
     "against_depth",
     "answers_over_plane",
+    "best_of_trials",
     "class_gates",
     "dashes",
     "draw_lines",
@@ -36,6 +38,7 @@ __all__ = [
     "gate_profile",
     "gate_square",
     "gates_over_plane",
+    "gating_rows",
     "jacobian_terms",
     "layer_costs",
     "learning_curves",
@@ -43,6 +46,7 @@ __all__ = [
     "mean_gate_against_spread",
     "motorway",
     "new_figure",
+    "paired_differences",
     "product_and_sum",
     "seed_bands",
     "shares_against_tau",
@@ -51,4 +55,5 @@ __all__ = [
     "stripe_reach",
     "term_changes",
     "trained_network",
+    "trial_dots",
 ]

@@ -4,8 +4,10 @@
 """
 
 from highway_lessons.studies.clinic import CLINIC
+from highway_lessons.studies.comparison import FRESH_STUDY, SEARCH, SEARCH_WIDER
 from highway_lessons.studies.depth import DEPTH, DEPTH_SPIRALS
 from highway_lessons.studies.gate_bias import EPSILON, GATE_BIAS
+from highway_lessons.studies.gating_table import GATING_TABLE
 from highway_lessons.studies.initialisation import INITIALISATION
 from highway_lessons.studies.learning_rate import LEARNING_RATE
 from highway_lessons.studies.lesions import LESIONS
@@ -24,7 +26,12 @@ STUDIES = {
         TRAINED_GATES,
         LESIONS,
         CLINIC,
+        SEARCH,
+        SEARCH_WIDER,
+        FRESH_STUDY,
+        GATING_TABLE,
     )
+    if study is not None  # the later stages of a comparison exist once the earlier ones are recorded
 }
 
 

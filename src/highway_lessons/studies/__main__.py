@@ -84,16 +84,18 @@ def _show(study, folder):
     for versions in contents.versions:
         print("measured with " + ", ".join(f"{name} {version}" for name, version in versions.items()))
     axes = [axis for axis in study.axes if axis != "seed"]
+    part = "test" if "test_accuracy" in results.measured() else "validation"  # a search leaves the test data alone
     cells = {}
     for point in results:
-        cells.setdefault(tuple(str(point[axis]) for axis in axes), []).append(point["test_accuracy"])
+        cells.setdefault(tuple(str(point[axis]) for axis in axes), []).append(point[part + "_accuracy"])
     widths = [max(map(len, column)) for column in zip(axes, *cells, strict=True)]
 
     def row(words):
         return "  ".join(f"{word:{width}}" for word, width in zip(words, widths, strict=True))
 
     if cells:
-        print(f"\nTest accuracy over the seeds: mean, least, most, how many, how many of them diverged.\n{row(axes)}")
+        numbers = "mean, least, most, how many, how many of them diverged"
+        print(f"\n{part.capitalize()} accuracy over the seeds: {numbers}.\n{row(axes)}")
     for words, found in cells.items():
         finite = [value for value in found if value is not None]
         numbers = f"{np.mean(finite):.3f} {min(finite):.3f} {max(finite):.3f}" if finite else f"{'–':5} {'–':5} {'–':5}"
