@@ -8,6 +8,7 @@ from highway_lessons.studies.gate_bias import EPSILON, GATE_BIAS
 from highway_lessons.studies.initialisation import INITIALISATION
 from highway_lessons.studies.learning_rate import LEARNING_RATE
 from highway_lessons.studies.lesions import LESIONS
+from highway_lessons.studies.living import LIVING
 from highway_lessons.studies.results import Results, load_study
 from highway_lessons.studies.trained_gates import TRAINED_GATES
 
@@ -22,6 +23,7 @@ STUDIES = {
         INITIALISATION,
         TRAINED_GATES,
         LESIONS,
+        LIVING,
     )
 }
 
