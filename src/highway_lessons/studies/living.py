@@ -143,8 +143,15 @@ def net(seed=0):
     )
 
 
-def logits(net, x, *, blocks_off=(), gates_frozen=False, gate_bias_offset=0.0, read_after=None, probe=False):
-    """Compute a recorded network's answer with parts of it taken away: what the page computes, here by NumPy.
+class Answer(NamedTuple):
+    """Logits, of shape (batch, 2), and transform gates, (depth, batch, width), 0 where a block is off."""
+
+    logits: np.ndarray
+    T: np.ndarray
+
+
+def answer(net, x, *, blocks_off=(), gates_frozen=False, gate_bias_offset=0.0, read_after=None, probe=False):
+    """Compute a recorded network's answer with parts of it taken away: what `living.js` computes, here by NumPy.
 
     Parameters
     ----------
@@ -157,22 +164,31 @@ def logits(net, x, *, blocks_off=(), gates_frozen=False, gate_bias_offset=0.0, r
     gate_bias_offset : float
         Added to every gate bias; to a frozen gate's log-odds, which are then its bias.
     read_after : int, optional
-        Read the answer after this many blocks, 0 … depth; default all.
+        Read the answer after this block, 0 … depth; default the last.
     probe : bool
         Read it by a linear probe, fitted to the whole network there, rather than by the network's own head.
 
     Returns
     -------
-    array of shape (batch, 2)
+    Answer
     """
-    network, T = net.network, None
-    read_after = network.depth if read_after is None else read_after
+    network, params, frozen = net.network, moved(net.params, gate_bias_offset), None
     if gates_frozen:
-        T = sigmoid(np.log(net.frozen_gates / (1 - net.frozen_gates)) + gate_bias_offset)
-    blocks = [n for n in gates.without(network, [block - 1 for block in blocks_off]) if n < read_after]
-    answer, h = gates.forward_with(network, moved(net.params, gate_bias_offset), x, blocks, T)
-    W = net.probes[read_after]
-    return h[-1] @ W[:-1] + W[-1] if probe else answer
+        frozen = sigmoid(log_odds(net.frozen_gates) + gate_bias_offset)
+    blocks = gates.without(network, [block - 1 for block in blocks_off])
+    _, h = gates.forward_with(network, params, x, blocks, frozen)
+    T = np.zeros((network.depth, *h[0].shape))
+    for n, h_in in zip(blocks, h, strict=False):  # the last h enters no block
+        T[n] = frozen[n] if gates_frozen else network.block.forward(dict(params.blocks[n]), h_in)[1].T
+    read_after = network.depth if read_after is None else read_after
+    read = h[sum(n < read_after for n in blocks)]
+    W, b = net.probes[read_after][:-1], net.probes[read_after][-1]
+    return Answer(read @ W + b if probe else read @ params.head["W"] + params.head["b"], T)
+
+
+def log_odds(T):
+    """The gate bias whose gate is T at x = 0: the inverse of the sigmoid."""
+    return np.log(T / (1 - T))
 
 
 LIVING = Study(
