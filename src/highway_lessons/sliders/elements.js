@@ -1,4 +1,3 @@
-// First in every script: make an element of HTML or SVG.
 function make(tag, attributes = {}, ...children) {
   const namespace = ["svg", "g", "path", "text"].includes(tag) ? "2000/svg" : "1999/xhtml";
   const element = document.createElementNS(`http://www.w3.org/${namespace}`, tag);

@@ -63,8 +63,9 @@ function inWords(value, { depth, twin, toss }, share, points) { // the same in `
   if (offset) parts.push(`gate biases ${offset > 0 ? "+" : "−"}${Math.abs(offset)}`);
   const reader = value.probe ? "a linear probe" : "the network's own head";
   if (value.probe || read_after < depth) parts.push(`read after block ${read_after} by ${reader}`);
-  const away = share < 0.5 ? "worse than " : "better than ", far = Math.abs(share - 0.5) > toss;
-  return `Seed ${seed}, ${parts.join(", ")}: ${right} points, ${share >= 0.99 ? "nearly all of them" : `${far ? away : ""}a coin's toss`}.`;
+  const away = Math.abs(share - 0.5) <= toss ? "" : share < 0.5 ? "worse than " : "better than ";
+  const told = share >= 0.99 ? "nearly all of them" : `${away}a coin's toss`;
+  return `Seed ${seed}, ${parts.join(", ")}: ${right} points, ${told}.`;
 }
 
 function inAgreement({ nets, compared: { seed, x, states } }) { // with numbers that Python computed beforehand
@@ -101,7 +102,8 @@ function render({ model, el }) {
     box("below", line, reset), says, heard, meaning, compared, make("figcaption", {}, made.caption)));
   const draw = pictures(svg, line, heard, axes, made.looks, ui.ours);
   const twice = (d, k) => ["casing", `arm-${k}`].map((look) => make("path", { class: `hl-${look}`, d }));
-  el.querySelector(".hl-cells").append(make("svg", { class: "hl-arms", viewBox: made.view, role: "none" }, ...made.arms.flatMap(twice)));
+  const arms = make("svg", { class: "hl-arms", viewBox: made.view, role: "none" }, ...made.arms.flatMap(twice));
+  el.querySelector(".hl-cells").append(arms);
   let rest;
   function update() {
     const value = model.get("value"), { tab, unit, twin_order, twin_number, seed } = value, net = nets[seed];

@@ -175,9 +175,7 @@ class LivingNet(Widget):
             "looks": [{"name": "plane", "before": "", "bar": 0}],
             "arms": ["M" + "L".join(f"{x:.3f},{-y:.3f}" for x, y in arm) for arm in _arms()],
             "view": f"{low:.4f} {low:.4f} {high - low:.4f} {high - low:.4f}",
-            "sliders": sliders
-            if small
-            else [*sliders, ["read_after", "read after block", stops, list(map(str, stops))]],
+            "sliders": sliders[:1] if small else sliders,
             "ticks": [] if small else ticks,
             "choices": [] if small else [["unit", "gates of", units], seeds],
             "twin": self._made_twin(seeds) if self._twin else None,
