@@ -59,14 +59,12 @@ def facts(names, measured):
     living = studies.load("living")
     left = {
         name: 100 * np.array([p["curves"][f"{name}_test"] for p in living])
-        for name in ("single", "best_off", "mean_off", "offset", "head", "probe")
+        for name in ("best_off", "mean_off", "offset", "head", "probe")
     }
     return [
         # look first
         ("between 42 and 95 % right", "42", percent(spirals, "single_test").min()),
         ("between 42 and 95 % right", "95", percent(spirals, "single_test").max()),
-        ("between 42 and 95 % right", "42", left["single"].min()),
-        ("between 42 and 95 % right", "95", left["single"].max()),
         ("53 to 57 % is left on average", "53", left["mean_off"][:, 2].min()),
         ("53 to 57 % is left on average", "57", left["mean_off"][:, 2].max()),
         ("sets of three 51 to 53 %", "51", left["mean_off"][:, 3].min()),
@@ -380,11 +378,11 @@ def test_the_living_net_is_the_recipe_of_the_chapter_and_the_page_says_what_pyth
     """The recorded networks have the live one's block, data and updates; the cell's numbers are the figure's."""
     network, _, data = names["TWINS"]["spirals"]
     widget = run.shown["look-slider"]
-    assert [net.seed for net in names["nets"]] == [0, 1, 2]
-    for net in names["nets"]:
+    assert [net.seed for net in names["three"]] == [0, 1, 2]
+    for net in names["three"]:
         assert net.network == network
-    np.testing.assert_allclose(names["nets"][0].x, data.x_test[:2000], atol=1e-5)
-    np.testing.assert_array_equal(names["nets"][0].y, data.y_test[:2000])
+    np.testing.assert_allclose(names["three"][0].x, data.x_test[:2000], atol=1e-5)
+    np.testing.assert_array_equal(names["three"][0].y, data.y_test[:2000])
     assert f"ten blocks of eight units, {network.n_parameters} numbers in all" in TEXT
     offs = ([], [4], [9, 10], list(range(1, 11)))
     lines = [
