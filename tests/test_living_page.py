@@ -30,8 +30,8 @@ SEEDS = [0, 1, 2]
 PLANE = gates.plane(n=64)
 START = {"blocks_off": [], "gates_frozen": False, "gate_bias_offset": 0.0, "read_after": 10, "probe": False}
 
-# Runs in the page: `answer` of the page's own script, on the whole grid, in each of some states. It gives the logits, and
-# the mean over the plane of each unit's gate.
+# Runs in the page: `answer` of the page's own script, on the whole grid, in each of some states. It gives the logits,
+# and the mean over the plane of each unit's gate.
 ANSWERS = """
 async ([source, made, seed, states]) => {
   const { answer } = await import(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));

@@ -105,6 +105,8 @@ def all_lesions(network, params, x, labels):
 class RecordedNet(NamedTuple):
     """A recorded network and what it is tested on.
 
+    Attributes
+    ----------
     network : Network
     params : Parameters
         float64, as they are recorded: a page reads the same decimal numbers.
