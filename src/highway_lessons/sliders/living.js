@@ -30,8 +30,7 @@ function layer({ W, b }, x) { // x W + b
   return z;
 }
 
-// `answer` of studies/living.py: blocks that are off hand on what they receive.
-export function answer(net, x, { blocks_off, gates_frozen, gate_bias_offset, read_after, probe }) {
+function passes(net, x, { blocks_off, gates_frozen, gate_bias_offset }) { // a block that is off hands on its input
   const h = [layer(net.input, x).map(Math.tanh)];
   const gates = net.blocks.map((block, k) => {
     const off = blocks_off.includes(k + 1), frozen = gates_frozen && net.frozen[k];
@@ -39,6 +38,11 @@ export function answer(net, x, { blocks_off, gates_frozen, gate_bias_offset, rea
     h.push(y);
     return T;
   });
+  return { h, gates };
+}
+
+// `answer` of studies/living.py
+export function answer(net, x, { read_after, probe, ...taken }, { h, gates } = passes(net, x, taken)) {
   return { logits: layer(probe ? net.probes[read_after] : net.head, h[read_after]), gates };
 }
 
@@ -104,10 +108,13 @@ function render({ model, el }) {
   const twice = (d, k) => ["casing", `arm-${k}`].map((look) => make("path", { class: `hl-${look}`, d }));
   const arms = make("svg", { class: "hl-arms", viewBox: made.view, role: "none" }, ...made.arms.flatMap(twice));
   el.querySelector(".hl-cells").append(arms);
-  let rest;
+  let rest, then, passed;
   function update() {
     const value = model.get("value"), { tab, unit, twin_order, twin_number, seed } = value, net = nets[seed];
-    const { logits, gates } = answer(net, plane, value), test = answer(net, net.x, value), points = net.y.length;
+    const now = JSON.stringify([seed, value.blocks_off, value.gates_frozen, value.gate_bias_offset]);
+    if (now !== then) [then, passed] = [now, [plane, net.x].map((x) => passes(net, x, value))]; // to read is quick
+    const [{ logits, gates }, test] = [plane, net.x].map((x, k) => answer(net, x, value, passed[k]));
+    const points = net.y.length;
     ui.show(value);
     draw({ series: [[Float32Array.from({ length: side.length ** 2 }, (_, k) => sure(logits, k))]] });
     switches.forEach(({ element, canvas, mean }, k) => {
