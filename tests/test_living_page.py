@@ -139,9 +139,14 @@ def test_javascript_and_numpy_agree_on_the_whole_grid(page, widget, made, seed):
 def test_the_grid_is_recomputed_in_less_than_50_ms(page, widget, made, record_property):
     """Slow by itself is slow every time; a busy computer is slow now and then."""
     page.goto(made["light"])
-    times = page.evaluate(SPEED, [LivingNet._esm, widget.made, START])
-    record_property("64 × 64 points through ten blocks, ms", f"{min(times):.1f}")
-    assert min(times) < 50, times
+    best = np.inf
+    for _ in range(20):
+        best = min(best, *page.evaluate(SPEED, [LivingNet._esm, widget.made, START]))
+        if best < 50:
+            break
+        page.wait_for_timeout(1000)
+    record_property("64 × 64 points through ten blocks, ms", f"{best:.1f}")
+    assert best < 50
 
 
 def test_the_page_says_how_far_it_is_from_python(figure):
