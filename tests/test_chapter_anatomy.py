@@ -143,7 +143,7 @@ def test_set_up_is_the_templates_guard_and_at_most_six_lines(path):
 @chapters
 def test_look_first_is_a_question_and_a_slider(path):
     cells = parts(path)["Look first"]
-    slider = next(i for i, cell in enumerate(cells) if "explore(" in cell.source)
+    slider = next(i for i, cell in enumerate(cells) if re.search(r"\b(explore|living_net)\(", cell.source))
     assert "?" in words(cells[:slider])
 
 

@@ -8,7 +8,8 @@ import pytest
 from conftest import BOOK, toc_documents
 from reading import prose, run
 
-from highway_lessons import Network, Plain, direct_path, sigmoid, signal_norms
+from highway_lessons import Network, Plain, direct_path, sigmoid, signal_norms, studies
+from highway_lessons.studies import living
 
 INTRO = BOOK / "intro.ipynb"
 TEXT = prose(INTRO)
@@ -98,3 +99,17 @@ def test_the_map_names_twelve_chapters_and_says_which_are_planned():
 def test_it_speaks_of_three_ways_and_of_what_needs_a_kernel():
     for way in ("**Read**", "**Run**", "**Tweak**", "without a kernel"):
         assert way in TEXT
+
+
+def test_the_living_net_is_what_the_text_says_and_its_deep_twin_loses_nearly_nothing(intro):
+    widget = intro.shown["living-net"]
+    network = living.net().network
+    assert "ten highway blocks of eight units" in TEXT
+    assert (network.depth, network.width) == (10, 8)
+    assert "its answer for 4096 points" in TEXT
+    assert len(widget.made["side"]) ** 2 == 4096
+    assert widget._sentence().startswith("Seed 0, all blocks on: right on 100.0 %")
+    assert "all fifty blocks can go and nearly nothing happens" in TEXT
+    twins = studies.load("lesions").select(data="digits", block="highway", optimiser="sgd").points
+    assert {point["depth"] for point in twins} == {50}
+    assert max(point["test_accuracy"] - point["all_off_test"] for point in twins) < 0.01

@@ -426,12 +426,12 @@ CHAPTERS = [
 def test_a_chapter_runs_and_its_sliders_follow(lab, path):
     lab.open(path.relative_to(BOOK).as_posix())
     lab.run_all()
-    everything = "[w for _, made in __import__('highway_lessons.sliders').sliders._MADE.values() for w in made]"
+    everything = "[w for _, made in __import__('highway_lessons.sliders').sliders.widget._MADE.values() for w in made]"
     figures = lab.page.locator(SLIDERS)
     expected = lab.ask(f"len({everything})")
     assert expected >= 1
     for n in range(expected):
-        state = f"[(w.value, w.frame['says']) for w in {everything}][{n}]"
+        state = f"[(w.value, w._sentence()) for w in {everything}][{n}]"
         figure = figures.nth(n)
         figure.scroll_into_view_if_needed()
         before = drawing(figure)

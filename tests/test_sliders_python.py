@@ -157,8 +157,8 @@ def test_running_a_cell_again_leaves_no_widgets_behind(monkeypatch):
             return {"metadata": {"cellId": "look-slider"}, "header": {"msg_id": f"run {self.run}"}}
 
     shell = Shell()
-    monkeypatch.setattr(sliders, "get_ipython", lambda: shell)
-    monkeypatch.setattr(sliders, "_MADE", {})
+    monkeypatch.setattr(sliders.widget, "get_ipython", lambda: shell)
+    monkeypatch.setattr(sliders.widget, "_MADE", {})
     count = lambda: len(ipywidgets.widgets.widget._instances)  # noqa: E731
     explore(decay, **DECAY), explore(circle, **CIRCLE)  # two figures in one cell live side by side
     before = count()

@@ -567,14 +567,36 @@ def linear_probes(network, params, data):
     _checks.has("data", data, ("x_train", "y_train", "x_test", "y_test"), "digits()")
     if data.x_test is None:
         raise ValueError("data must have a test part, but x_test is None; pass all four arrays.")
-    _, h_train = forward_with(network, params, data.x_train)
-    _, h_test = forward_with(network, params, data.x_test)
-    y_train = _one_hot(data.y_train, len(h_train[0]), network.n_classes)
-    y_test = _checks.labels("y_test", data.y_test, len(h_test[0]), network.n_classes)
+    probes = fit_probes(network, params, data.x_train, data.y_train)
+    train = _probed(network, params, probes, "y_train", data.x_train, data.y_train)
+    return Probes(train, _probed(network, params, probes, "y_test", data.x_test, data.y_test))
 
-    def accuracies(train, test):
-        train, test = (np.column_stack([h, np.ones(len(h))]) for h in (train, test))
-        W, *_ = np.linalg.lstsq(train, y_train)
-        return [((h @ W).argmax(axis=1) == y).mean() for h, y in ((train, y_train.argmax(axis=1)), (test, y_test))]
 
-    return Probes(*np.transpose([accuracies(*both) for both in zip(h_train, h_test, strict=True)]))
+def fit_probes(network, params, x, labels):
+    """Fit a new linear head to what leaves each block: the probes of `linear_probes` themselves.
+
+    Parameters
+    ----------
+    network, params, x, labels
+        As in `single_lesions`.
+
+    Returns
+    -------
+    array of shape (depth + 1, width + 1, n_classes)
+        Entry l reads h_l: its first rows are W, its last is b.
+    """
+    _, h = forward_with(network, params, x)
+    targets = _one_hot(labels, len(h[0]), network.n_classes)
+    return np.stack([np.linalg.lstsq(_with_ones(h_l), targets)[0] for h_l in h])
+
+
+def _probed(network, params, probes, name, x, labels):
+    """How often each probe is right: an array of shape (depth + 1,)."""
+    _, h = forward_with(network, params, x)
+    labels = _checks.labels(name, labels, len(h[0]), network.n_classes)
+    return np.array([((_with_ones(h_l) @ W).argmax(axis=1) == labels).mean() for h_l, W in zip(h, probes, strict=True)])
+
+
+def _with_ones(h):
+    """Put a column of ones behind h, for b."""
+    return np.column_stack([h, np.ones(len(h))])

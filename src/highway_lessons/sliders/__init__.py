@@ -6,31 +6,24 @@ PNG for print and for readers without JavaScript. The same `explore.js` draws in
 """
 
 import base64
-import html
-import io
 import itertools
-import json
 import math
 import numbers
 import sys
-from pathlib import Path
 from typing import NamedTuple
 
-import anywidget
 import numpy as np
 import traitlets
-from IPython import get_ipython
 
 from highway_lessons import _checks
-from highway_lessons.notebook import building_book
 from highway_lessons.palette import lines
 from highway_lessons.sliders import frames, images
 from highway_lessons.sliders.frames import Band, Curve, number
 from highway_lessons.sliders.images import Colours
+from highway_lessons.sliders.living import LivingNet, living_net
+from highway_lessons.sliders.widget import OffTheGrid, Widget, close_earlier, read
 
-__all__ = ["Band", "Colours", "Curve", "Explore", "explore", "number"]
-
-HERE = Path(__file__).parent
+__all__ = ["Band", "Colours", "Curve", "Explore", "LivingNet", "explore", "living_net", "number"]
 
 
 def explore(
@@ -127,7 +120,7 @@ def explore(
         raise ValueError("explore needs at least one slider, such as gate_bias=[-5, -2, 0], but none came.")
     sliders = [_slider(name, stops) for name, stops in sliders.items()]
     widget = Explore(compute, say, sliders, _on_grid("start", start, sliders), axes)
-    _close_earlier(widget)
+    close_earlier(widget)
     return widget
 
 
@@ -137,7 +130,7 @@ def _leave_out(why, **options):
             raise ValueError(f"{name} is {why}, but {option!r} came; leave it out.")
 
 
-class Explore(anywidget.AnyWidget):
+class Explore(Widget):
     """What `explore` returns: sliders over a figure.
 
     Attributes
@@ -150,8 +143,8 @@ class Explore(anywidget.AnyWidget):
         slider to another control.
     """
 
-    _esm = "".join((HERE / name).read_text(encoding="utf-8") for name in ("explore.js", "image.js"))
-    _css = (HERE / "explore.css").read_text(encoding="utf-8")
+    _esm = read("elements.js", "explore.js", "image.js")
+    _css = read("explore.css")
     sliders = traitlets.List().tag(sync=True)  # of {name, label, values, texts}
     start = traitlets.Dict().tag(sync=True)
     value = traitlets.Dict().tag(sync=True)
@@ -172,17 +165,6 @@ class Explore(anywidget.AnyWidget):
             looks=_looks(self._axes, series),
             frame=self._message(start),
         )
-
-    def open(self):
-        """Make the widget known to the notebook; while the book is built there is nobody to tell."""
-        if not building_book():
-            super().open()
-
-    def close(self):
-        """Take the widget out of the notebook and let its memory go."""
-        if self.comm is not None:
-            self.layout.close()
-            super().close()
 
     @traitlets.validate("value")
     def _accept(self, proposal):
@@ -233,16 +215,14 @@ class Explore(anywidget.AnyWidget):
         """The column and the row of pictures that the sliders point at."""
         return {"mark": images.marked(value, self._axes)} if "bars" in self._axes else {}
 
-    def _repr_mimebundle_(self, **options):
-        says = self._visit(self._last).says
-        if building_book():
-            png = base64.b64encode(self._png()).decode()
-            return {"text/html": self._html(png, says), "image/png": png, "text/plain": says}, {}
-        bundle, metadata = super()._repr_mimebundle_(**options)
-        return bundle | {"text/plain": says}, metadata
+    def _sentence(self):
+        return self._visit(self._last).says
 
-    def _html(self, png, says):
-        """All that a page needs, in one piece: picture, style, every frame, and explore.js to draw them."""
+    def _words(self):
+        return self.axes["caption"], frames.place(self._last)
+
+    def _state(self):
+        """What explore.js needs on a page: every frame."""
         grid = itertools.product(*(slider["values"] for slider in self.sliders))
         values = [dict(zip(self._last, stops, strict=True)) for stops in grid]
         visited = [self._visit(value) for value in values]
@@ -264,28 +244,14 @@ class Explore(anywidget.AnyWidget):
             for frame, series, value in zip(visited, placed, values, strict=True)
         ]
         state |= {"bytes": dtype.itemsize, "data": base64.b64encode(data).decode()}
-        texts = {"says": says, "caption": self.axes["caption"], "place": frames.place(self._last)}
-        texts = {name: html.escape(text) for name, text in texts.items()}
-        name = f"explore-{next(_COUNT)}"
-        return _PAGE.format(id=name, png=png, css=self._css, esm=_script(self._esm), state=_script(state), **texts)
+        return state
 
-    def _png(self):
-        """The figure where the sliders stand, drawn as explore.js draws it."""
-        from PIL import Image
-
+    def _figure(self):
         labels = {slider["name"]: slider["label"] for slider in self.sliders}
         where = ", ".join(f"{labels[name]} {frames.stop_text(stop)}" for name, stop in self._last.items())
         if "bars" in self._axes:
-            figure = images.picture(self._last, self._visit(self._last).series, self._axes, where)
-        else:
-            figure = self._lines(where)
-        full, small = io.BytesIO(), io.BytesIO()
-        figure.savefig(full, format="png")
-        image = Image.open(full).convert("RGB")
-        if "bars" not in self._axes:
-            image = image.quantize(128, dither=Image.Dither.NONE)  # lines in 128 colours look the same, weigh a third
-        image.save(small, "png", optimize=True)
-        return small.getvalue()
+            return images.picture(self._last, self._visit(self._last).series, self._axes, where), False
+        return self._lines(where), True
 
     def _lines(self, where):
         from highway_lessons.figures import new_figure
@@ -323,23 +289,6 @@ class _Frame(NamedTuple):
     says: str
 
 
-_COUNT = itertools.count(1)
-_PAGE = """<div id="{id}"><figure class="hl-explore"><img src="data:image/png;base64,{png}" alt="{says}">
-<noscript><p>The sliders need JavaScript; in the picture they stand {place}.</p></noscript>
-<figcaption>{caption}</figcaption></figure></div>
-<style>{css}</style>
-<script type="module">
-const source = new Blob([{esm}], {{ type: "text/javascript" }});
-const {{ page }} = await import(URL.createObjectURL(source));
-page(document.getElementById("{id}"), {state});
-</script>"""
-
-
-def _script(thing):
-    """Write JSON that can stand inside a script element."""
-    return json.dumps(thing, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-
-
 def _looks(axes, series):
     """How each series is drawn: a line's colours, dash and marker; a picture's colour bar, its name in words."""
     if "bars" in axes:
@@ -371,10 +320,6 @@ def _slider(name, stops):
         raise ValueError(f"{name} must hold at least two values, each once, but {stops!r} came.")
     label, texts = name.replace("_", " "), [frames.stop_text(stop) for stop in stops]
     return {"name": name, "label": label, "values": stops, "texts": texts}
-
-
-class OffTheGrid(ValueError, traitlets.TraitError):
-    """A slider cannot stand there. Also a TraitError, so that ipywidgets puts the old value back."""
 
 
 def _on_grid(argument, value, sliders, otherwise=None):
@@ -414,21 +359,3 @@ def _same_kinds(at_start, here, value):
             f"compute must return the same series everywhere, but {frames.place(value)} it returned {kinds[1]} "
             f"and at the start {kinds[0]}."
         )
-
-
-_MADE = {}  # notebook cell → (its last run, the widgets that run made)
-
-
-def _close_earlier(widget):
-    """Close what an earlier run of the same cell made: ipywidgets itself keeps every widget for ever."""
-    shell = get_ipython()
-    request = shell.get_parent() if hasattr(shell, "get_parent") else {}
-    cell, run = request.get("metadata", {}).get("cellId"), request.get("header", {}).get("msg_id")
-    if cell is None:
-        return
-    last_run, widgets = _MADE.get(cell, (None, []))
-    if last_run != run:
-        for earlier in widgets:
-            earlier.close()
-        widgets = []
-    _MADE[cell] = run, [*widgets, widget]

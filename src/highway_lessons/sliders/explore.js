@@ -1,14 +1,6 @@
 // Sliders over a figure. The same lines draw in Jupyter (`render`, called by anywidget) and in the built book (`page`).
 // Python sends one frame for each place of the sliders: a sentence, and the numbers to draw (log10 on a log axis).
 
-function make(tag, attributes = {}, ...children) {
-  const namespace = ["svg", "g", "path", "text"].includes(tag) ? "2000/svg" : "1999/xhtml";
-  const element = document.createElementNS(`http://www.w3.org/${namespace}`, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children);
-  return element;
-}
-
 const path = (kind, d, more = {}) => make("path", { class: `hl-${kind}`, d, ...more });
 const line = (look, d) => path("line", d, { "stroke-dasharray": look.dash || "none", "stroke-width": look.width });
 const marker = (look, at, size = 1) => path("marker", look.marker, { transform: `translate(${at}) scale(${size})` });

@@ -14,8 +14,9 @@ function fill(canvas, columns, values, { limits: [low, high], stops }) { // the 
   values.forEach((value, i) => {
     if (Number.isNaN(value)) return; // the pixel stays transparent, and the hatching shows
     const along = last * within((value - low) / (high - low), 1), k = within(Math.floor(along), last - 1);
-    const colour = stops[k].map((channel, c) => channel + (along - k) * (stops[k + 1][c] - channel));
-    picture.data.set([...colour, 255], 4 * (columns * (rows - 1 - Math.floor(i / columns)) + (i % columns)));
+    const at = 4 * (columns * (rows - 1 - Math.floor(i / columns)) + (i % columns)), [from, to] = stops.slice(k, k + 2);
+    for (let c = 0; c < 3; c++) picture.data[at + c] = from[c] + (along - k) * (to[c] - from[c]);
+    picture.data[at + 3] = 255;
   });
   context.putImageData(picture, 0, 0);
 }

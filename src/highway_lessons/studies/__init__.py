@@ -11,6 +11,7 @@ from highway_lessons.studies.gating_table import GATING_TABLE
 from highway_lessons.studies.initialisation import INITIALISATION
 from highway_lessons.studies.learning_rate import LEARNING_RATE
 from highway_lessons.studies.lesions import LESIONS
+from highway_lessons.studies.living import LIVING
 from highway_lessons.studies.results import Results, load_study
 from highway_lessons.studies.trained_gates import TRAINED_GATES
 
@@ -30,6 +31,7 @@ STUDIES = {
         SEARCH_WIDER,
         FRESH_STUDY,
         GATING_TABLE,
+        LIVING,
     )
     if study is not None  # the later stages of a comparison exist once the earlier ones are recorded
 }

@@ -67,12 +67,11 @@ def trained(data, block, depth, gate_bias, optimiser, learning_rate, seed, epoch
     run : Fit
         The last two as `highway_lessons.studies.trainings.train` returns them.
     """
-    bias = -math.log(depth - 1) if gate_bias == "-ln(depth - 1)" else gate_bias
     if data == "digits":
-        network = Network(make_block(block, depth, bias), depth, 64, **DIGITS)
+        network = Network(make_block(block, depth, gate_bias), depth, 64, **DIGITS)
         chosen, decay, epochs, batch_size = digits(seed), None, epochs or 30, 64
     else:
-        network = Network(make_block(block, depth, bias, "tanh"), depth, 8, **SPIRALS)
+        network = spirals_network(block, depth, gate_bias)
         chosen, epochs, batch_size = datasets.spirals(rng=seed), epochs or 80, 128
         decay = epochs * math.ceil(len(chosen.x_train) / batch_size)
     result, run = train(
@@ -86,6 +85,12 @@ def trained(data, block, depth, gate_bias, optimiser, learning_rate, seed, epoch
         dtype=dtype,
     )
     return network, chosen, result, run
+
+
+def spirals_network(block, depth, gate_bias):
+    """The network that `trained` trains on spirals."""
+    bias = -math.log(depth - 1) if gate_bias == "-ln(depth - 1)" else gate_bias
+    return Network(make_block(block, depth, bias, "tanh"), depth, 8, **SPIRALS)
 
 
 def train_and_lesion(draws, curves, **point):
