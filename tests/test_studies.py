@@ -340,6 +340,12 @@ def test_only_in_vain(tmp_path, capsys, only, sentence):
     assert not (tmp_path / "tiny.jsonl").exists()
 
 
+def test_only_must_fit_every_study_before_the_first_runs(tmp_path, capsys):
+    assert command("run", "all", "--records", tmp_path, "--only", "depth=1", "seed=0") == 1
+    assert capsys.readouterr().err == "--only takes AXIS=VALUE with an axis of seed, but depth=1 came.\n"
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_only_reads_numbers_however_they_are_written():
     assert {point["learning_rate"] for point in TINY.only(["learning_rate=1e-1"])} == {0.1}
     assert len(TINY.only([])) == 24

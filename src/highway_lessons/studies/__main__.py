@@ -34,8 +34,11 @@ def main(arguments=None, studies=STUDIES):
         elif asked.command == "show":
             _show(studies[asked.name], asked.records)
         else:
-            for name in studies if "all" in asked.names else asked.names:
-                _run(studies[name], asked)
+            chosen = [studies[name] for name in (studies if "all" in asked.names else asked.names)]
+            for study in chosen:
+                study.only(asked.only)  # refused before the first runs, if one does not fit
+            for study in chosen:
+                _run(study, asked)
     except (StudyError, ConnectionError) as error:
         print(error, file=sys.stderr)
         return 1
