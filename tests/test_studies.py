@@ -1,6 +1,7 @@
 """The studies' machinery, with real runs: killed, stopped, two at once, in two processes, on a Dask scheduler."""
 
 import contextlib
+import errno
 import json
 import math
 import os
@@ -284,6 +285,43 @@ def test_other_versions_are_noted_where_they_begin(copy, monkeypatch):
     runner.run(TINY, copy.parent, bar=False)
     assert [versions["numpy"] for versions in record.read(TINY, copy.parent).versions] == [real["numpy"], "9.9"]
     assert json.loads(copy.read_text(encoding="utf8").splitlines()[-2]) == {"versions": real | {"numpy": "9.9"}}
+
+
+@pytest.mark.parametrize("asked", [["list"], ["show", "where"], ["run", "where"]], ids=" ".join)
+def test_a_folder_that_is_a_file_and_a_record_that_is_a_folder_are_told(tmp_path, capsys, asked):
+    file, folder = tmp_path / "file", tmp_path / "folder"
+    file.touch()
+    (folder / "where.jsonl").mkdir(parents=True)
+    for records, why in {file: "Not a directory|File exists", folder: "Is a directory"}.items():
+        assert command(*asked, "--records", records) == (0 if asked == ["list"] else 1)
+        done = "written" if "run" in asked else "read"
+        assert re.search(
+            rf"^The record {records}/where.jsonl cannot be {done} \(({why})\); put that right, "
+            r"or name another folder with --records\.$",
+            "".join(capsys.readouterr()),
+            re.MULTILINE,
+        )
+
+
+def test_a_full_disk_is_told_and_what_was_written_is_kept(copy, capsys, monkeypatch):
+    copy.write_bytes(b"".join(copy.read_bytes().splitlines(keepends=True)[:-2]))
+
+    def write(descriptor, content):
+        if room:
+            return real(descriptor, content[: room.pop()])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    real, room = os.write, [10]
+    monkeypatch.setattr(os, "write", write)
+    assert command("run", "tiny", "--records", copy.parent) == 1
+    assert capsys.readouterr().err.splitlines()[-1] == (
+        f"The record {copy} cannot be written (No space left on device); put that right, "
+        "or name another folder with --records."
+    )
+    assert recorded(copy.parent) == 22
+    monkeypatch.undo()
+    assert command("run", "tiny", "--records", copy.parent) == 0
+    assert recorded(copy.parent) == 24
 
 
 # --- the command line ----------------------------------------------------------------------------------------------

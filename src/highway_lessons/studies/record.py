@@ -37,6 +37,18 @@ def path(study, folder=RECORDS):
     return Path(folder) / f"{study.name}.jsonl"
 
 
+@contextlib.contextmanager
+def _said(file, what):
+    """Turn an error of the system, met while `file` is read or written, into a sentence."""
+    try:
+        yield
+    except OSError as error:
+        raise RecordError(
+            f"The record {file} cannot be {what} ({error.strerror}); put that right, "
+            "or name another folder with --records."
+        ) from error
+
+
 def read(study, folder=RECORDS):
     """Read what is recorded of a study.
 
@@ -48,19 +60,25 @@ def read(study, folder=RECORDS):
     Raises
     ------
     RecordError
-        If the record does not fit the study as it is defined today, or a line cannot be read.
+        If the record does not fit the study as it is defined today, or it cannot be read.
     """
     file = path(study, folder)
-    return _parse(study, file, file.read_bytes() if file.exists() else b"")
+    with _said(file, "read"):
+        try:
+            content = file.read_bytes()
+        except FileNotFoundError:
+            content = b""
+    return _parse(study, file, content)
 
 
 class Writer:
     """A record that is open for one run; `contents` is what it held before."""
 
     def __init__(self, study, file, descriptor):
-        self.study, self.descriptor = study, descriptor
-        self.contents = _parse(study, file, file.read_bytes())
-        os.ftruncate(descriptor, self.contents.size)
+        self.study, self.file, self.descriptor = study, file, descriptor
+        self.contents = read(study, file.parent)
+        with _said(file, "written"):
+            os.ftruncate(descriptor, self.contents.size)
         self.versions = (self.contents.versions or [None])[-1]
         if not self.contents.size:
             self._append(study.definition())
@@ -77,9 +95,10 @@ class Writer:
     def _append(self, content):
         line = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n"
         rest = line.encode()
-        while rest:
-            rest = rest[os.write(self.descriptor, rest) :]
-        os.fsync(self.descriptor)
+        with _said(self.file, "written"):
+            while rest:
+                rest = rest[os.write(self.descriptor, rest) :]
+            os.fsync(self.descriptor)
 
 
 @contextlib.contextmanager
@@ -93,7 +112,7 @@ def writer(study, folder=RECORDS):
     Raises
     ------
     RecordError
-        If another run holds the record, or it does not fit the study.
+        If another run holds the record, it does not fit the study, or it cannot be written.
     """
     try:
         import fcntl
@@ -103,15 +122,17 @@ def writer(study, folder=RECORDS):
         ) from None
 
     file = path(study, folder)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)  # not inherited by worker processes
+    with _said(file, "written"):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)  # not inherited by worker processes
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the system lets go when the process ends
-        except BlockingIOError:
-            raise RecordError(
-                f"Another run of the study {study.name} holds {file}; wait until it ends, or stop it."
-            ) from None
+        with _said(file, "written"):
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the system lets go when the process ends
+            except BlockingIOError:
+                raise RecordError(
+                    f"Another run of the study {study.name} holds {file}; wait until it ends, or stop it."
+                ) from None
         yield Writer(study, file, descriptor)
     finally:
         os.close(descriptor)
