@@ -163,6 +163,17 @@ def test_a_half_first_line_is_no_record(tmp_path):
     assert recorded(tmp_path) == 2
 
 
+@pytest.mark.parametrize("line_breaks", [0, 1])
+def test_lines_without_line_breaks_are_refused_and_kept(copy, line_breaks):
+    lines = copy.read_bytes().splitlines()
+    spoiled = b"\n".join([*lines[:line_breaks], b"\r".join(lines[line_breaks:])])
+    for content in (spoiled, b"notes of mine"):
+        copy.write_bytes(content)
+        with pytest.raises(RecordError, match="what would be cut off is more than half a line; move it away or delete"):
+            runner.run(TINY, copy.parent, bar=False)
+        assert copy.read_bytes() == content
+
+
 def test_two_runs_at_once_are_told_apart_and_corrupt_nothing(tmp_path, hold, complete):
     processes = [start("run", "tiny", "--records", tmp_path, hold=hold, stderr=subprocess.PIPE) for _ in range(3)]
     wait_for(lambda: sum(process.poll() is not None for process in processes) == 2)

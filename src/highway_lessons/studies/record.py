@@ -93,12 +93,16 @@ class Writer:
         self._append(point | result)
 
     def _append(self, content):
-        line = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n"
-        rest = line.encode()
+        rest = _line(content)
         with _said(self.file, "written"):
             while rest:
                 rest = rest[os.write(self.descriptor, rest) :]
             os.fsync(self.descriptor)
+
+
+def _line(content):
+    """Return a dictionary as a line of a record, in bytes."""
+    return (json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n").encode()
 
 
 @contextlib.contextmanager
@@ -148,6 +152,9 @@ def _parse(study, file, content):
         advice = "move it away or delete it, and the next run measures anew"
         return RecordError(f"The record {file} does not fit today's study {study.name}: {why}; {advice}.")
 
+    half = content[size:]
+    if b"\r" in half or not (size or _line(study.definition()).startswith(half)):
+        raise refuse("it does not end in a line break, and what would be cut off is more than half a line")
     for number, text in enumerate(content[:size].split(b"\n")[:-1], start=1):
         try:
             line = json.loads(text)
