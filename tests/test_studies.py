@@ -230,6 +230,14 @@ def number_alone(lines):
     lines[7] = "3"
 
 
+def nested(lines):
+    lines[7] = "[" * 100_000
+
+
+def without_seconds(lines):
+    lines[4] = json.dumps({name: value for name, value in json.loads(lines[4]).items() if name != "seconds"})
+
+
 def twice(lines):
     lines.append(lines[5])
 
@@ -263,6 +271,13 @@ def without_seed(lines):
         (TINY, number_alone, "line 8 is no dictionary"),
         (TINY, twice, "for the second time"),
         (TINY, without_seed, "line 5 lacks seed"),
+        (TINY, without_seconds, "line 5 lacks seconds"),
+        (TINY, line(4, seconds="long"), "line 5 has seconds=long, which is no number"),
+        (TINY, line(4, seed=[1]), "seed=[1], which is no point of its grid"),
+        (TINY, line(4, seed={}), "seed={}, which is no point of its grid"),
+        (TINY, line(1, versions=5), "line 2 lacks depth, learning_rate, seed, seconds"),
+        (TINY, line(4, test_accuracy=math.nan), "line 5 cannot be read (NaN came, but a number was expected)"),
+        (TINY, nested, "line 8 cannot be read (maximum recursion depth exceeded"),
     ],
 )
 def test_a_record_that_does_not_fit_is_refused_with_the_reason(copy, today, spoil, reason):
@@ -372,6 +387,14 @@ def test_show_prints_question_axes_versions_and_results(complete, capsys):
 def test_show_without_a_record(tmp_path, capsys):
     assert command("show", "where", "--records", tmp_path) == 0
     assert "0 of 12 points are recorded" in capsys.readouterr().out
+
+
+def test_show_where_no_accuracy_was_measured(tmp_path, capsys):
+    assert command("run", "where", "--records", tmp_path, "--only", "seed=0") == 0
+    assert command("show", "where", "--records", tmp_path) == 0
+    output = capsys.readouterr().out
+    assert "1 of 12 points are recorded" in output
+    assert "Test accuracy" not in output
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,8 @@ def _show(study, folder):
     axes = [axis for axis in study.axes if axis != "seed"]
     cells = {}
     for point in results:
-        cells.setdefault(tuple(str(point[axis]) for axis in axes), []).append(point["test_accuracy"])
+        if "test_accuracy" in point:
+            cells.setdefault(tuple(str(point[axis]) for axis in axes), []).append(point["test_accuracy"])
     widths = [max(map(len, column)) for column in zip(axes, *cells, strict=True)]
 
     def row(words):

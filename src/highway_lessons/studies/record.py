@@ -157,26 +157,33 @@ def _parse(study, file, content):
         raise refuse("it does not end in a line break, and what would be cut off is more than half a line")
     for number, text in enumerate(content[:size].split(b"\n")[:-1], start=1):
         try:
-            line = json.loads(text)
-        except ValueError as error:  # JSON and UTF-8 errors are ValueErrors
+            line = json.loads(text, parse_constant=_no_number)
+        except (ValueError, RecursionError) as error:  # JSON and UTF-8 errors are ValueErrors
             raise refuse(f"line {number} cannot be read ({error})") from error
         if not isinstance(line, dict):
             raise refuse(f"line {number} is no dictionary")
         if number == 1:
             if difference := _difference(line, study.definition()):
                 raise refuse(difference)
-        elif "versions" in line:
+        elif isinstance(line.get("versions"), dict):
             versions.append(line["versions"])
-        elif not set(study.axes) <= set(line):
-            raise refuse(f"line {number} lacks {', '.join(axis for axis in study.axes if axis not in line)}")
+        elif lacking := [name for name in (*study.axes, "seconds") if name not in line]:
+            raise refuse(f"line {number} lacks {', '.join(lacking)}")
+        elif not isinstance(line["seconds"], int | float):
+            raise refuse(f"line {number} has seconds={line['seconds']}, which is no number")
         else:
             key = study.key(line)
-            if key not in known:
+            if any(isinstance(value, list | dict) for value in key) or key not in known:
                 raise refuse(f"line {number} has {study.words(key)}, which is no point of its grid")
             if key in lines:
                 raise refuse(f"line {number} has {study.words(key)} for the second time")
             lines[key] = line
     return Contents(lines, versions, size)
+
+
+def _no_number(name):
+    """Refuse NaN and Infinity, which Python's reader of JSON would accept; they are never written."""
+    raise ValueError(f"{name} came, but a number was expected")
 
 
 def _difference(recorded, today):
