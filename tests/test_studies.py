@@ -564,6 +564,18 @@ def test_a_scheduler_that_is_not_there_is_told(tmp_path, capsys, monkeypatch):
     assert "Traceback" not in errors
 
 
+@pytest.mark.parametrize("address", ["nonsense", "", "foo://1", "tcp://127.0.0.1", "127.0.0.1:abc", "inproc://x"])
+def test_a_malformed_address_is_told_before_dask_starts(tmp_path, capsys, monkeypatch, address):
+    """Dask would leave a half-made client behind, and that a traceback 40 seconds later."""
+    import dask.distributed
+
+    monkeypatch.setattr(dask.distributed, "Client", lambda *_, **__: pytest.fail("a client was made"))
+    assert command("run", "tiny", "--scheduler", address, "--records", tmp_path) == 1
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.startswith(f"No Dask scheduler answers at {address} (")
+    assert last.endswith("); give the address that  dask scheduler  prints.")
+
+
 def test_without_dask_it_is_told_what_to_install(tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "dask.distributed", None)
     assert command("run", "tiny", "--scheduler", "tcp://127.0.0.1:9", "--records", tmp_path) == 1

@@ -110,13 +110,15 @@ def _backend(jobs, scheduler):
         return
     try:
         from dask.distributed import Client
+        from distributed.comm import get_address_host_port
     except ImportError as error:
         raise ConnectionError(
             "A scheduler was named, but dask.distributed is not installed; run  pip install 'highway-lessons[cluster]'."
         ) from error
     try:
+        get_address_host_port(scheduler)  # a Client of a malformed address would hang at the end of the program
         client = Client(scheduler, timeout=20, set_as_default=False)
-    except (OSError, ValueError) as error:
+    except (OSError, TypeError, ValueError) as error:  # TypeError: tls:// without certificates
         raise ConnectionError(
             f"No Dask scheduler answers at {scheduler} ({error}); give the address that  dask scheduler  prints."
         ) from error
