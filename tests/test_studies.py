@@ -431,6 +431,7 @@ def test_only_reads_numbers_however_they_are_written():
     [
         (["run", "nothing"], "invalid choice: 'nothing'"),
         (["run", "tiny", "--jobs", "0"], "a number of processes, at least 1, was expected, but 0 came"),
+        (["run", "tiny", "--jobs", "²"], "a number of processes, at least 1, was expected, but ² came"),
     ],
 )
 def test_a_wrong_command_is_told(capsys, arguments, sentence):
@@ -507,6 +508,23 @@ def test_the_work_is_done_in_two_processes_with_one_thread_each(tmp_path, schedu
         points = load_study(STUDIES["where"], tmp_path / folder).points
         assert len({point["process"] for point in points} | {process.pid}) == (1 if folder == "1" else 3)
         assert {point["threads"] for point in points} == {1}
+
+
+@pytest.mark.parametrize("jobs", [24, 99999999999999999999])
+def test_there_are_no_more_processes_than_points(tmp_path, monkeypatch, jobs):
+    import joblib
+
+    asked = []
+
+    def parallel(n_jobs, **options):
+        asked.append(n_jobs)
+        return real(n_jobs, **options)
+
+    real = joblib.Parallel
+    monkeypatch.setattr(joblib, "Parallel", parallel)
+    assert runner.run(STUDIES["where"], tmp_path, only=["seed=0,1"], jobs=jobs, bar=False) == 2
+    assert runner.run(STUDIES["where"], tmp_path, only=["seed=0,1,2"], jobs=jobs, bar=False) == 1
+    assert asked == [2, 1]
 
 
 def test_a_mistake_on_dask_ends_the_run(tmp_path, scheduler):

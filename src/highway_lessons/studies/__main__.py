@@ -49,7 +49,7 @@ def main(arguments=None, studies=STUDIES):
 
 
 def _at_least_one(text):
-    if not text.isdigit() or int(text) < 1:
+    if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"a number of processes, at least 1, was expected, but {text} came")
     return int(text)
 

@@ -96,7 +96,9 @@ def _results(study, points, jobs):
     from joblib import Parallel, delayed
 
     calls = (delayed(measure)(study.measure, point, study.settings) for point in points)
-    # Workers that a killed run leaves behind find themselves idle after five seconds, and end.
+    jobs = min(jobs, len(points))
+    # Workers that a killed run leaves behind finish the points they were sent, at most two each. After five idle
+    # seconds they tell the run that they will end, wait half a minute for its answer, and end.
     return Parallel(n_jobs=jobs, batch_size=1, return_as="generator_unordered", idle_worker_timeout=5)(calls)
 
 
