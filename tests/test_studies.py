@@ -456,6 +456,18 @@ def test_a_result_named_like_an_axis_is_not_recorded(tmp_path):
     assert recorded(tmp_path) == 0
 
 
+@pytest.mark.parametrize("result", [math.nan, -math.inf, np.float32(1), np.arange(3), [0.5, math.nan]], ids=repr)
+def test_a_result_that_a_record_cannot_hold_names_the_point(tmp_path, result):
+    point = TINY.points()[0]
+    with record.writer(TINY, tmp_path) as writer:
+        with pytest.raises(RecordError) as error:
+            writer.add(point, {"train_loss": result}, {})
+        writer.add(point, {"train_loss": 0.5, "seconds": 0.1}, {})
+    assert str(error.value).startswith("tiny gave at depth=1 learning_rate=0.1 seed=0 what a record cannot hold (")
+    assert str(error.value).endswith("); return plain finite numbers, texts, None, or lists of them.")
+    assert recorded(tmp_path) == 1
+
+
 @pytest.mark.parametrize("study", studies.STUDIES.values(), ids=studies.STUDIES)
 def test_every_study_runs_is_recorded_and_read(study, tmp_path):
     """One point of each kind of block, of the smallest depth above 0, for one epoch; the record is read back."""

@@ -81,19 +81,33 @@ class Writer:
             os.ftruncate(descriptor, self.contents.size)
         self.versions = (self.contents.versions or [None])[-1]
         if not self.contents.size:
-            self._append(study.definition())
+            self._append(_line(study.definition()))
 
     def add(self, point, result, versions):
-        """Put a finished point on disk; when this returns, it is there."""
+        """Put a finished point on disk; when this returns, it is there.
+
+        Raises
+        ------
+        RecordError
+            If the result is not of plain finite numbers, texts, None and lists of them, or the disk refuses it.
+        ValueError
+            If a result is called like an axis.
+        """
         if taken := sorted(set(point) & set(result)):
             raise ValueError(f"{self.study.name} may not call a result like an axis, but it does so with {taken}.")
+        try:
+            line = _line(point | result)
+        except (TypeError, ValueError) as error:
+            raise RecordError(
+                f"{self.study.name} gave at {self.study.words(self.study.key(point))} what a record cannot hold "
+                f"({error}); return plain finite numbers, texts, None, or lists of them."
+            ) from error
         if versions != self.versions:
-            self._append({"versions": versions})
+            self._append(_line({"versions": versions}))
             self.versions = versions
-        self._append(point | result)
+        self._append(line)
 
-    def _append(self, content):
-        rest = _line(content)
+    def _append(self, rest):
         with _said(self.file, "written"):
             while rest:
                 rest = rest[os.write(self.descriptor, rest) :]
