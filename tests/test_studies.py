@@ -22,7 +22,7 @@ from highway_lessons import Highway, Network, Plain, published, studies, trainin
 from highway_lessons.studies import record, runner, trainings
 from highway_lessons.studies.__main__ import main
 from highway_lessons.studies.record import RecordError
-from highway_lessons.studies.results import load_study
+from highway_lessons.studies.results import Results, load_study
 from highway_lessons.studies.study import Study, StudyError
 
 TINY = STUDIES["tiny"]
@@ -651,15 +651,44 @@ def test_best_takes_the_highest_mean(complete):
     ("ask", "sentence"),
     [
         (lambda r: r.array("train_loss"), "depth still has the values 1, 2; select one of them first"),
-        (lambda r: r.array("loss", "depth", "learning_rate"), "'loss' is not among what was measured: parameters, "),
+        (
+            lambda r: r.array("loss", "depth", "learning_rate"),
+            "'loss' is not among what was measured at every point: parameters, ",
+        ),
         (lambda r: r.select(width=3), "The axes are depth, learning_rate, seed, but 'width' came."),
         (lambda r: r.select(depth=3), "depth takes the values 1, 2, but 3 came."),
+        (lambda r: r.select(depth=np.array([[1, 3]])), "depth takes the values 1, 2, but 3 came."),
+        (lambda r: r.select(depth={1, 2}), "depth takes the values 1, 2, but {1, 2} came."),
+        (lambda r: r.array("train_loss", "width"), "The axes are depth, learning_rate, seed, but 'width' came."),
+        (lambda r: r.array("train_loss", "depth", "learning_rate", "seed"), "and not seed, which is always the last, "),
+        (lambda r: r.array("train_loss", "depth", "learning_rate", "depth"), "Name each axis once, and not seed, "),
+        (lambda r: r.array("curves", "depth", "learning_rate"), "'curves' is not among what was measured at every"),
+        (lambda r: r.select(depth=1).array("curves", "learning_rate"), "'curves' is not a number but a dict at some"),
         (lambda r: r.best("learning_rate"), "'validation_accuracy' is not among what was measured"),
+        (lambda r: r.best("width", by="train_loss"), "The axes are depth, learning_rate, seed, but 'width' came."),
+        (lambda r: r.select(depth=1).best("learning_rate", by="curves"), "'curves' is not a number but a dict at some"),
     ],
 )
 def test_wrong_questions_are_told(complete, ask, sentence):
     with pytest.raises(ValueError, match=re.escape(sentence)):
         ask(load_study(TINY, complete))
+
+
+def test_a_text_is_no_number(complete):
+    """It says why a training stopped; where none did, it is None everywhere."""
+    points = load_study(TINY, complete).points
+    results = Results(TINY.axes, [points[0] | {"stopped": "1.5"}, *points[1:]])
+    with pytest.raises(ValueError, match=re.escape("[point['stopped'] for point in results].")):
+        results.array("stopped", "depth", "learning_rate")
+
+
+def test_several_values_are_chosen_however_they_are_listed(complete):
+    results = load_study(TINY, complete)
+    for several in ([0.1, 0.3], (0.1, 0.3), np.array([0.1, 0.3])):
+        assert results.select(learning_rate=several).points == results.points
+    for several in (range(1, 3), [1, 2], np.arange(1, 3)):
+        assert results.select(seed=several).array("train_loss", "depth", "learning_rate").shape == (2, 2, 2)
+    assert len(results.select(depth=np.array(1))) == len(results.select(depth=np.float64(1))) == 12
 
 
 def test_a_hole_in_an_array_is_told(tmp_path):
