@@ -660,6 +660,7 @@ def test_best_takes_the_highest_mean(complete):
         (lambda r: r.select(depth=np.array([[1, 3]])), "depth takes the values 1, 2, but 3 came."),
         (lambda r: r.select(depth={1, 2}), "depth takes the values 1, 2, but {1, 2} came."),
         (lambda r: r.array("train_loss", "width"), "The axes are depth, learning_rate, seed, but 'width' came."),
+        (lambda r: r.array("train_loss", ["depth"]), "The axes are depth, learning_rate, seed, but ['depth'] came."),
         (lambda r: r.array("train_loss", "depth", "learning_rate", "seed"), "and not seed, which is always the last, "),
         (lambda r: r.array("train_loss", "depth", "learning_rate", "depth"), "Name each axis once, and not seed, "),
         (lambda r: r.array("curves", "depth", "learning_rate"), "'curves' is not among what was measured at every"),

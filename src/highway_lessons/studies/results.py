@@ -81,7 +81,7 @@ class Results:
         ValueError
             If an axis is left open or named twice, a point is missing, or `name` was not measured or is no number.
         """
-        if len({*axes, "seed"}) <= len(axes):
+        if "seed" in axes or any(axes.count(axis) > 1 for axis in axes):
             raise ValueError(f"Name each axis once, and not seed, which is always the last, but {axes} came.")
         axes = (*axes, "seed")
         values = [self.values(axis) for axis in axes]
