@@ -450,6 +450,12 @@ def test_a_mistake_in_a_training_names_the_point_and_keeps_what_was_done(tmp_pat
     assert recorded(tmp_path, STUDIES["broken"]) == 2
 
 
+def test_a_training_without_results_names_the_point():
+    with pytest.raises(TypeError) as error:
+        runner.measure(lambda seed: None, {"seed": 1}, {})
+    assert any("the point {'seed': 1} of" in note for note in getattr(error.value, "__notes__", []))
+
+
 def test_a_result_named_like_an_axis_is_not_recorded(tmp_path):
     with record.writer(TINY, tmp_path) as writer, pytest.raises(ValueError, match=r"does so with \['depth'\]"):
         writer.add(TINY.points()[0], {"depth": 3, "train_loss": 0.1}, {})

@@ -40,7 +40,7 @@ def measure(study_function, point, settings):
     with threadpool_limits(1):  # the matrices are small, and the processes share the cores
         started = time.perf_counter()
         try:
-            result = study_function(**point, **settings)
+            result = dict(study_function(**point, **settings))
         except Exception as error:
             error.add_note(f"This happened at the point {point} of {study_function.__name__}.")
             raise
