@@ -545,6 +545,16 @@ def test_there_are_no_more_processes_than_points(tmp_path, monkeypatch, jobs):
     assert asked == [2, 1]
 
 
+def test_a_cluster_of_one_thread_does_the_work_too(tmp_path):
+    from dask.distributed import LocalCluster
+
+    with LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster:
+        runner.run(STUDIES["where"], tmp_path, only=["seed=0,1"], scheduler=cluster.scheduler_address, bar=False)
+    processes = {point["process"] for point in load_study(STUDIES["where"], tmp_path, complete=False)}
+    assert len(processes) == 1
+    assert os.getpid() not in processes
+
+
 def test_a_mistake_on_dask_ends_the_run(tmp_path, scheduler):
     with pytest.raises(ZeroDivisionError) as error:
         runner.run(STUDIES["broken"], tmp_path, scheduler=scheduler, bar=False)

@@ -124,7 +124,13 @@ def _backend(jobs, scheduler):
         raise ConnectionError(
             f"No Dask scheduler answers at {scheduler} ({error}); give the address that  dask scheduler  prints."
         ) from error
-    with client, parallel_config(backend="dask", client=client):
+    from joblib._dask import DaskDistributedBackend
+
+    class Cluster(DaskDistributedBackend):
+        def effective_n_jobs(self, n_jobs):  # told of one thread, joblib would do the work here, not on the cluster
+            return max(2, super().effective_n_jobs(n_jobs))
+
+    with client, parallel_config(backend=Cluster(client=client)):
         try:
             client.wait_for_workers(1, timeout=60)
         except TimeoutError as error:
