@@ -1,6 +1,7 @@
 """The studies' machinery, with real runs: killed, stopped, two at once, in two processes, on a Dask scheduler."""
 
 import contextlib
+import errno
 import json
 import math
 import os
@@ -21,7 +22,7 @@ from highway_lessons import Highway, Network, Plain, published, studies, trainin
 from highway_lessons.studies import record, runner, trainings
 from highway_lessons.studies.__main__ import main
 from highway_lessons.studies.record import RecordError
-from highway_lessons.studies.results import load_study
+from highway_lessons.studies.results import Results, load_study
 from highway_lessons.studies.study import Study, StudyError
 
 TINY = STUDIES["tiny"]
@@ -162,6 +163,17 @@ def test_a_half_first_line_is_no_record(tmp_path):
     assert recorded(tmp_path) == 2
 
 
+@pytest.mark.parametrize("line_breaks", [0, 1])
+def test_lines_without_line_breaks_are_refused_and_kept(copy, line_breaks):
+    lines = copy.read_bytes().splitlines()
+    spoiled = b"\n".join([*lines[:line_breaks], b"\r".join(lines[line_breaks:])])
+    for content in (spoiled, b"notes of mine"):
+        copy.write_bytes(content)
+        with pytest.raises(RecordError, match="what would be cut off is more than half a line; move it away or delete"):
+            runner.run(TINY, copy.parent, bar=False)
+        assert copy.read_bytes() == content
+
+
 def test_two_runs_at_once_are_told_apart_and_corrupt_nothing(tmp_path, hold, complete):
     processes = [start("run", "tiny", "--records", tmp_path, hold=hold, stderr=subprocess.PIPE) for _ in range(3)]
     wait_for(lambda: sum(process.poll() is not None for process in processes) == 2)
@@ -218,6 +230,14 @@ def number_alone(lines):
     lines[7] = "3"
 
 
+def nested(lines):
+    lines[7] = "[" * 100_000
+
+
+def without_seconds(lines):
+    lines[4] = json.dumps({name: value for name, value in json.loads(lines[4]).items() if name != "seconds"})
+
+
 def twice(lines):
     lines.append(lines[5])
 
@@ -251,6 +271,13 @@ def without_seed(lines):
         (TINY, number_alone, "line 8 is no dictionary"),
         (TINY, twice, "for the second time"),
         (TINY, without_seed, "line 5 lacks seed"),
+        (TINY, without_seconds, "line 5 lacks seconds"),
+        (TINY, line(4, seconds="long"), "line 5 has seconds=long, which is no number"),
+        (TINY, line(4, seed=[1]), "seed=[1], which is no point of its grid"),
+        (TINY, line(4, seed={}), "seed={}, which is no point of its grid"),
+        (TINY, line(1, versions=5), "line 2 lacks depth, learning_rate, seed, seconds"),
+        (TINY, line(4, test_accuracy=math.nan), "line 5 cannot be read (NaN came, but a number was expected)"),
+        (TINY, nested, "line 8 cannot be read (maximum recursion depth exceeded"),
     ],
 )
 def test_a_record_that_does_not_fit_is_refused_with_the_reason(copy, today, spoil, reason):
@@ -284,6 +311,43 @@ def test_other_versions_are_noted_where_they_begin(copy, monkeypatch):
     runner.run(TINY, copy.parent, bar=False)
     assert [versions["numpy"] for versions in record.read(TINY, copy.parent).versions] == [real["numpy"], "9.9"]
     assert json.loads(copy.read_text(encoding="utf8").splitlines()[-2]) == {"versions": real | {"numpy": "9.9"}}
+
+
+@pytest.mark.parametrize("asked", [["list"], ["show", "where"], ["run", "where"]], ids=" ".join)
+def test_a_folder_that_is_a_file_and_a_record_that_is_a_folder_are_told(tmp_path, capsys, asked):
+    file, folder = tmp_path / "file", tmp_path / "folder"
+    file.touch()
+    (folder / "where.jsonl").mkdir(parents=True)
+    for records, why in {file: "Not a directory|File exists", folder: "Is a directory"}.items():
+        assert command(*asked, "--records", records) == (0 if asked == ["list"] else 1)
+        done = "written" if "run" in asked else "read"
+        assert re.search(
+            rf"^The record {records}/where.jsonl cannot be {done} \(({why})\); put that right, "
+            r"or name another folder with --records\.$",
+            "".join(capsys.readouterr()),
+            re.MULTILINE,
+        )
+
+
+def test_a_full_disk_is_told_and_what_was_written_is_kept(copy, capsys, monkeypatch):
+    copy.write_bytes(b"".join(copy.read_bytes().splitlines(keepends=True)[:-2]))
+
+    def write(descriptor, content):
+        if room:
+            return real(descriptor, content[: room.pop()])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    real, room = os.write, [10]
+    monkeypatch.setattr(os, "write", write)
+    assert command("run", "tiny", "--records", copy.parent) == 1
+    assert capsys.readouterr().err.splitlines()[-1] == (
+        f"The record {copy} cannot be written (No space left on device); put that right, "
+        "or name another folder with --records."
+    )
+    assert recorded(copy.parent) == 22
+    monkeypatch.undo()
+    assert command("run", "tiny", "--records", copy.parent) == 0
+    assert recorded(copy.parent) == 24
 
 
 # --- the command line ----------------------------------------------------------------------------------------------
@@ -325,6 +389,14 @@ def test_show_without_a_record(tmp_path, capsys):
     assert "0 of 12 points are recorded" in capsys.readouterr().out
 
 
+def test_show_where_no_accuracy_was_measured(tmp_path, capsys):
+    assert command("run", "where", "--records", tmp_path, "--only", "seed=0") == 0
+    assert command("show", "where", "--records", tmp_path) == 0
+    output = capsys.readouterr().out
+    assert "1 of 12 points are recorded" in output
+    assert "Test accuracy" not in output
+
+
 @pytest.mark.parametrize(
     ("only", "sentence"),
     [
@@ -340,6 +412,12 @@ def test_only_in_vain(tmp_path, capsys, only, sentence):
     assert not (tmp_path / "tiny.jsonl").exists()
 
 
+def test_only_must_fit_every_study_before_the_first_runs(tmp_path, capsys):
+    assert command("run", "all", "--records", tmp_path, "--only", "depth=1", "seed=0") == 1
+    assert capsys.readouterr().err == "--only takes AXIS=VALUE with an axis of seed, but depth=1 came.\n"
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_only_reads_numbers_however_they_are_written():
     assert {point["learning_rate"] for point in TINY.only(["learning_rate=1e-1"])} == {0.1}
     assert len(TINY.only([])) == 24
@@ -353,6 +431,7 @@ def test_only_reads_numbers_however_they_are_written():
     [
         (["run", "nothing"], "invalid choice: 'nothing'"),
         (["run", "tiny", "--jobs", "0"], "a number of processes, at least 1, was expected, but 0 came"),
+        (["run", "tiny", "--jobs", "²"], "a number of processes, at least 1, was expected, but ² came"),
     ],
 )
 def test_a_wrong_command_is_told(capsys, arguments, sentence):
@@ -371,10 +450,28 @@ def test_a_mistake_in_a_training_names_the_point_and_keeps_what_was_done(tmp_pat
     assert recorded(tmp_path, STUDIES["broken"]) == 2
 
 
+def test_a_training_without_results_names_the_point():
+    with pytest.raises(TypeError) as error:
+        runner.measure(lambda seed: None, {"seed": 1}, {})
+    assert any("the point {'seed': 1} of" in note for note in getattr(error.value, "__notes__", []))
+
+
 def test_a_result_named_like_an_axis_is_not_recorded(tmp_path):
     with record.writer(TINY, tmp_path) as writer, pytest.raises(ValueError, match=r"does so with \['depth'\]"):
         writer.add(TINY.points()[0], {"depth": 3, "train_loss": 0.1}, {})
     assert recorded(tmp_path) == 0
+
+
+@pytest.mark.parametrize("result", [math.nan, -math.inf, np.float32(1), np.arange(3), [0.5, math.nan]], ids=repr)
+def test_a_result_that_a_record_cannot_hold_names_the_point(tmp_path, result):
+    point = TINY.points()[0]
+    with record.writer(TINY, tmp_path) as writer:
+        with pytest.raises(RecordError) as error:
+            writer.add(point, {"train_loss": result}, {})
+        writer.add(point, {"train_loss": 0.5, "seconds": 0.1}, {})
+    assert str(error.value).startswith("tiny gave at depth=1 learning_rate=0.1 seed=0 what a record cannot hold (")
+    assert str(error.value).endswith("); return plain finite numbers, texts, None, or lists of them.")
+    assert recorded(tmp_path) == 1
 
 
 @pytest.mark.parametrize("study", studies.STUDIES.values(), ids=studies.STUDIES)
@@ -432,6 +529,33 @@ def test_the_work_is_done_in_two_processes_with_one_thread_each(tmp_path, schedu
         assert {point["threads"] for point in points} == {1}
 
 
+@pytest.mark.parametrize("jobs", [24, 99999999999999999999])
+def test_there_are_no_more_processes_than_points(tmp_path, monkeypatch, jobs):
+    import joblib
+
+    asked = []
+
+    def parallel(n_jobs, **options):
+        asked.append(n_jobs)
+        return real(n_jobs, **options)
+
+    real = joblib.Parallel
+    monkeypatch.setattr(joblib, "Parallel", parallel)
+    assert runner.run(STUDIES["where"], tmp_path, only=["seed=0,1"], jobs=jobs, bar=False) == 2
+    assert runner.run(STUDIES["where"], tmp_path, only=["seed=0,1,2"], jobs=jobs, bar=False) == 1
+    assert asked == [2, 1]
+
+
+def test_a_cluster_of_one_thread_does_the_work_too(tmp_path):
+    from dask.distributed import LocalCluster
+
+    with LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster:
+        runner.run(STUDIES["where"], tmp_path, only=["seed=0,1"], scheduler=cluster.scheduler_address, bar=False)
+    processes = {point["process"] for point in load_study(STUDIES["where"], tmp_path, complete=False)}
+    assert len(processes) == 1
+    assert os.getpid() not in processes
+
+
 def test_a_mistake_on_dask_ends_the_run(tmp_path, scheduler):
     with pytest.raises(ZeroDivisionError) as error:
         runner.run(STUDIES["broken"], tmp_path, scheduler=scheduler, bar=False)
@@ -487,6 +611,18 @@ def test_a_scheduler_that_is_not_there_is_told(tmp_path, capsys, monkeypatch):
     assert "Traceback" not in errors
 
 
+@pytest.mark.parametrize("address", ["nonsense", "", "foo://1", "tcp://127.0.0.1", "127.0.0.1:abc", "inproc://x"])
+def test_a_malformed_address_is_told_before_dask_starts(tmp_path, capsys, monkeypatch, address):
+    """Dask would leave a half-made client behind, and that a traceback 40 seconds later."""
+    import dask.distributed
+
+    monkeypatch.setattr(dask.distributed, "Client", lambda *_, **__: pytest.fail("a client was made"))
+    assert command("run", "tiny", "--scheduler", address, "--records", tmp_path) == 1
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.startswith(f"No Dask scheduler answers at {address} (")
+    assert last.endswith("); give the address that  dask scheduler  prints.")
+
+
 def test_without_dask_it_is_told_what_to_install(tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "dask.distributed", None)
     assert command("run", "tiny", "--scheduler", "tcp://127.0.0.1:9", "--records", tmp_path) == 1
@@ -532,15 +668,45 @@ def test_best_takes_the_highest_mean(complete):
     ("ask", "sentence"),
     [
         (lambda r: r.array("train_loss"), "depth still has the values 1, 2; select one of them first"),
-        (lambda r: r.array("loss", "depth", "learning_rate"), "'loss' is not among what was measured: parameters, "),
+        (
+            lambda r: r.array("loss", "depth", "learning_rate"),
+            "'loss' is not among what was measured at every point: parameters, ",
+        ),
         (lambda r: r.select(width=3), "The axes are depth, learning_rate, seed, but 'width' came."),
         (lambda r: r.select(depth=3), "depth takes the values 1, 2, but 3 came."),
+        (lambda r: r.select(depth=np.array([[1, 3]])), "depth takes the values 1, 2, but 3 came."),
+        (lambda r: r.select(depth={1, 2}), "depth takes the values 1, 2, but {1, 2} came."),
+        (lambda r: r.array("train_loss", "width"), "The axes are depth, learning_rate, seed, but 'width' came."),
+        (lambda r: r.array("train_loss", ["depth"]), "The axes are depth, learning_rate, seed, but ['depth'] came."),
+        (lambda r: r.array("train_loss", "depth", "learning_rate", "seed"), "and not seed, which is always the last, "),
+        (lambda r: r.array("train_loss", "depth", "learning_rate", "depth"), "Name each axis once, and not seed, "),
+        (lambda r: r.array("curves", "depth", "learning_rate"), "'curves' is not among what was measured at every"),
+        (lambda r: r.select(depth=1).array("curves", "learning_rate"), "'curves' is not a number but a dict at some"),
         (lambda r: r.best("learning_rate"), "'validation_accuracy' is not among what was measured"),
+        (lambda r: r.best("width", by="train_loss"), "The axes are depth, learning_rate, seed, but 'width' came."),
+        (lambda r: r.select(depth=1).best("learning_rate", by="curves"), "'curves' is not a number but a dict at some"),
     ],
 )
 def test_wrong_questions_are_told(complete, ask, sentence):
     with pytest.raises(ValueError, match=re.escape(sentence)):
         ask(load_study(TINY, complete))
+
+
+def test_a_text_is_no_number(complete):
+    """It says why a training stopped; where none did, it is None everywhere."""
+    points = load_study(TINY, complete).points
+    results = Results(TINY.axes, [points[0] | {"stopped": "1.5"}, *points[1:]])
+    with pytest.raises(ValueError, match=re.escape("[point['stopped'] for point in results].")):
+        results.array("stopped", "depth", "learning_rate")
+
+
+def test_several_values_are_chosen_however_they_are_listed(complete):
+    results = load_study(TINY, complete)
+    for several in ([0.1, 0.3], (0.1, 0.3), np.array([0.1, 0.3])):
+        assert results.select(learning_rate=several).points == results.points
+    for several in (range(1, 3), [1, 2], np.arange(1, 3)):
+        assert results.select(seed=several).array("train_loss", "depth", "learning_rate").shape == (2, 2, 2)
+    assert len(results.select(depth=np.array(1))) == len(results.select(depth=np.float64(1))) == 12
 
 
 def test_a_hole_in_an_array_is_told(tmp_path):

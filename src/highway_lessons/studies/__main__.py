@@ -34,8 +34,11 @@ def main(arguments=None, studies=STUDIES):
         elif asked.command == "show":
             _show(studies[asked.name], asked.records)
         else:
-            for name in studies if "all" in asked.names else asked.names:
-                _run(studies[name], asked)
+            chosen = [studies[name] for name in (studies if "all" in asked.names else asked.names)]
+            for study in chosen:
+                study.only(asked.only)  # refused before the first runs, if one does not fit
+            for study in chosen:
+                _run(study, asked)
     except (StudyError, ConnectionError) as error:
         print(error, file=sys.stderr)
         return 1
@@ -46,7 +49,7 @@ def main(arguments=None, studies=STUDIES):
 
 
 def _at_least_one(text):
-    if not text.isdigit() or int(text) < 1:
+    if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"a number of processes, at least 1, was expected, but {text} came")
     return int(text)
 
@@ -87,7 +90,8 @@ def _show(study, folder):
     part = "test" if "test_accuracy" in results.measured() else "validation"  # a search leaves the test data alone
     cells = {}
     for point in results:
-        cells.setdefault(tuple(str(point[axis]) for axis in axes), []).append(point[part + "_accuracy"])
+        if f"{part}_accuracy" in point:
+            cells.setdefault(tuple(str(point[axis]) for axis in axes), []).append(point[f"{part}_accuracy"])
     widths = [max(map(len, column)) for column in zip(axes, *cells, strict=True)]
 
     def row(words):

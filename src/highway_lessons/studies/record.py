@@ -37,6 +37,18 @@ def path(study, folder=RECORDS):
     return Path(folder) / f"{study.name}.jsonl"
 
 
+@contextlib.contextmanager
+def _said(file, what):
+    """Turn an error of the system, met while `file` is read or written, into a sentence."""
+    try:
+        yield
+    except OSError as error:
+        raise RecordError(
+            f"The record {file} cannot be {what} ({error.strerror}); put that right, "
+            "or name another folder with --records."
+        ) from error
+
+
 def read(study, folder=RECORDS):
     """Read what is recorded of a study.
 
@@ -48,38 +60,63 @@ def read(study, folder=RECORDS):
     Raises
     ------
     RecordError
-        If the record does not fit the study as it is defined today, or a line cannot be read.
+        If the record does not fit the study as it is defined today, or it cannot be read.
     """
     file = path(study, folder)
-    return _parse(study, file, file.read_bytes() if file.exists() else b"")
+    with _said(file, "read"):
+        try:
+            content = file.read_bytes()
+        except FileNotFoundError:
+            content = b""
+    return _parse(study, file, content)
 
 
 class Writer:
     """A record that is open for one run; `contents` is what it held before."""
 
     def __init__(self, study, file, descriptor):
-        self.study, self.descriptor = study, descriptor
-        self.contents = _parse(study, file, file.read_bytes())
-        os.ftruncate(descriptor, self.contents.size)
+        self.study, self.file, self.descriptor = study, file, descriptor
+        self.contents = read(study, file.parent)
+        with _said(file, "written"):
+            os.ftruncate(descriptor, self.contents.size)
         self.versions = (self.contents.versions or [None])[-1]
         if not self.contents.size:
-            self._append(study.definition())
+            self._append(_line(study.definition()))
 
     def add(self, point, result, versions):
-        """Put a finished point on disk; when this returns, it is there."""
+        """Put a finished point on disk; when this returns, it is there.
+
+        Raises
+        ------
+        RecordError
+            If the result is not of plain finite numbers, texts, None and lists of them, or the disk refuses it.
+        ValueError
+            If a result is called like an axis.
+        """
         if taken := sorted(set(point) & set(result)):
             raise ValueError(f"{self.study.name} may not call a result like an axis, but it does so with {taken}.")
+        try:
+            line = _line(point | result)
+        except (TypeError, ValueError) as error:
+            raise RecordError(
+                f"{self.study.name} gave at {self.study.words(self.study.key(point))} what a record cannot hold "
+                f"({error}); return plain finite numbers, texts, None, or lists of them."
+            ) from error
         if versions != self.versions:
-            self._append({"versions": versions})
+            self._append(_line({"versions": versions}))
             self.versions = versions
-        self._append(point | result)
+        self._append(line)
 
-    def _append(self, content):
-        line = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n"
-        rest = line.encode()
-        while rest:
-            rest = rest[os.write(self.descriptor, rest) :]
-        os.fsync(self.descriptor)
+    def _append(self, rest):
+        with _said(self.file, "written"):
+            while rest:
+                rest = rest[os.write(self.descriptor, rest) :]
+            os.fsync(self.descriptor)
+
+
+def _line(content):
+    """Return a dictionary as a line of a record, in bytes."""
+    return (json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n").encode()
 
 
 @contextlib.contextmanager
@@ -93,7 +130,7 @@ def writer(study, folder=RECORDS):
     Raises
     ------
     RecordError
-        If another run holds the record, or it does not fit the study.
+        If another run holds the record, it does not fit the study, or it cannot be written.
     """
     try:
         import fcntl
@@ -103,15 +140,17 @@ def writer(study, folder=RECORDS):
         ) from None
 
     file = path(study, folder)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)  # not inherited by worker processes
+    with _said(file, "written"):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)  # not inherited by worker processes
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the system lets go when the process ends
-        except BlockingIOError:
-            raise RecordError(
-                f"Another run of the study {study.name} holds {file}; wait until it ends, or stop it."
-            ) from None
+        with _said(file, "written"):
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the system lets go when the process ends
+            except BlockingIOError:
+                raise RecordError(
+                    f"Another run of the study {study.name} holds {file}; wait until it ends, or stop it."
+                ) from None
         yield Writer(study, file, descriptor)
     finally:
         os.close(descriptor)
@@ -127,28 +166,38 @@ def _parse(study, file, content):
         advice = "move it away or delete it, and the next run measures anew"
         return RecordError(f"The record {file} does not fit today's study {study.name}: {why}; {advice}.")
 
+    half = content[size:]
+    if b"\r" in half or not (size or _line(study.definition()).startswith(half)):
+        raise refuse("it does not end in a line break, and what would be cut off is more than half a line")
     for number, text in enumerate(content[:size].split(b"\n")[:-1], start=1):
         try:
-            line = json.loads(text)
-        except ValueError as error:  # JSON and UTF-8 errors are ValueErrors
+            line = json.loads(text, parse_constant=_no_number)
+        except (ValueError, RecursionError) as error:  # JSON and UTF-8 errors are ValueErrors
             raise refuse(f"line {number} cannot be read ({error})") from error
         if not isinstance(line, dict):
             raise refuse(f"line {number} is no dictionary")
         if number == 1:
             if difference := _difference(line, study.definition()):
                 raise refuse(difference)
-        elif "versions" in line:
+        elif isinstance(line.get("versions"), dict):
             versions.append(line["versions"])
-        elif not set(study.axes) <= set(line):
-            raise refuse(f"line {number} lacks {', '.join(axis for axis in study.axes if axis not in line)}")
+        elif lacking := [name for name in (*study.axes, "seconds") if name not in line]:
+            raise refuse(f"line {number} lacks {', '.join(lacking)}")
+        elif not isinstance(line["seconds"], int | float):
+            raise refuse(f"line {number} has seconds={line['seconds']}, which is no number")
         else:
             key = study.key(line)
-            if key not in known:
+            if any(isinstance(value, list | dict) for value in key) or key not in known:
                 raise refuse(f"line {number} has {study.words(key)}, which is no point of its grid")
             if key in lines:
                 raise refuse(f"line {number} has {study.words(key)} for the second time")
             lines[key] = line
     return Contents(lines, versions, size)
+
+
+def _no_number(name):
+    """Refuse NaN and Infinity, which Python's reader of JSON would accept; they are never written."""
+    raise ValueError(f"{name} came, but a number was expected")
 
 
 def _difference(recorded, today):

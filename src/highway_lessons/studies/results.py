@@ -52,7 +52,7 @@ class Results:
         """
         chosen = self.points
         for axis, value in wanted.items():
-            several, known = value if isinstance(value, list | tuple) else [value], self.values(axis)
+            several, known = np.asarray(value, object).ravel().tolist(), self.values(axis)
             for one in several:
                 if one not in known:
                     raise ValueError(f"{axis} takes the values {', '.join(map(str, known))}, but {one!r} came.")
@@ -79,23 +79,23 @@ class Results:
         Raises
         ------
         ValueError
-            If an axis is left open, a point is missing, or `name` was not measured.
+            If an axis is left open or named twice, a point is missing, or `name` was not measured or is no number.
         """
-        open_axes = [a for a in self.axes if a not in (*axes, "seed") and len(self.values(a)) > 1]
+        if "seed" in axes or any(axes.count(axis) > 1 for axis in axes):
+            raise ValueError(f"Name each axis once, and not seed, which is always the last, but {axes} came.")
+        axes = (*axes, "seed")
+        values = [self.values(axis) for axis in axes]
+        open_axes = [a for a in self.axes if a not in axes and len(self.values(a)) > 1]
         if open_axes:
             raise ValueError(
                 f"{open_axes[0]} still has the values {', '.join(map(str, self.values(open_axes[0])))}; "
                 "select one of them first, or make it an axis of the array."
             )
-        axes = (*axes, "seed")
-        values = [self.values(axis) for axis in axes]
         array = np.full([len(v) for v in values], np.nan)
         filled = np.zeros(array.shape, bool)
-        for point in self.points:
-            if name not in point:
-                raise ValueError(f"{name!r} is not among what was measured: {', '.join(self.measured())}.")
+        for point, number in zip(self.points, self._numbers(name), strict=True):
             place = tuple(v.index(point[axis]) for axis, v in zip(axes, values, strict=True))
-            array[place], filled[place] = np.nan if point[name] is None else point[name], True
+            array[place], filled[place] = number, True
         if not filled.all():
             missing = np.argwhere(~filled)[0]
             where = ", ".join(f"{axis} {v[i]}" for axis, v, i in zip(axes, values, missing, strict=True))
@@ -106,17 +106,34 @@ class Results:
         """List the names of what was measured."""
         return [name for name in dict.fromkeys(n for point in self.points for n in point) if name not in self.axes]
 
+    def _numbers(self, name):
+        """List one result at every point, NaN where it is None."""
+        if not all(name in point for point in self.points):
+            everywhere = [n for n in self.measured() if all(n in point for point in self.points)]
+            raise ValueError(f"{name!r} is not among what was measured at every point: {', '.join(everywhere)}.")
+        numbers = [np.nan if point[name] is None else point[name] for point in self.points]
+        if wrong := [value for value in numbers if not isinstance(value, int | float)]:
+            raise ValueError(
+                f"{name!r} is not a number but a {type(wrong[0]).__name__} at some points; "
+                f"take it from the points themselves: [point[{name!r}] for point in results]."
+            )
+        return numbers
+
     def best(self, axis, by="validation_accuracy"):
         """Keep, of each kind of network, the value of `axis` with the highest mean of `by` over the seeds.
 
         A training that diverged counts as 0.
+
+        Raises
+        ------
+        ValueError
+            If there is no such axis, or `by` was not measured at every point or is no number.
         """
+        self.values(axis)  # refuses an unknown axis
         kinds, axes = {}, [a for a in self.axes if a not in (axis, "seed")]
-        for point in self.points:
-            if by not in point:
-                raise ValueError(f"{by!r} is not among what was measured everywhere here; select first.")
+        for point, number in zip(self.points, np.nan_to_num(self._numbers(by)), strict=True):
             kind = kinds.setdefault(tuple(point[a] for a in axes), {})
-            kind.setdefault(point[axis], []).append(point[by] or 0.0)
+            kind.setdefault(point[axis], []).append(number)
         winners = {key: max(kind, key=lambda value: np.mean(kind[value])) for key, kind in kinds.items()}
         return Results(self.axes, [p for p in self.points if winners[tuple(p[a] for a in axes)] == p[axis]])
 

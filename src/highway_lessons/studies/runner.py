@@ -40,7 +40,7 @@ def measure(study_function, point, settings):
     with threadpool_limits(1):  # the matrices are small, and the processes share the cores
         started = time.perf_counter()
         try:
-            result = study_function(**point, **settings)
+            result = dict(study_function(**point, **settings))
         except Exception as error:
             error.add_note(f"This happened at the point {point} of {study_function.__name__}.")
             raise
@@ -96,7 +96,9 @@ def _results(study, points, jobs):
     from joblib import Parallel, delayed
 
     calls = (delayed(measure)(study.measure, point, study.settings) for point in points)
-    # Workers that a killed run leaves behind find themselves idle after five seconds, and end.
+    jobs = min(jobs, len(points))
+    # Workers that a killed run leaves behind finish the points they were sent, at most two each. After five idle
+    # seconds they tell the run that they will end, wait half a minute for its answer, and end.
     return Parallel(n_jobs=jobs, batch_size=1, return_as="generator_unordered", idle_worker_timeout=5)(calls)
 
 
@@ -110,17 +112,25 @@ def _backend(jobs, scheduler):
         return
     try:
         from dask.distributed import Client
+        from distributed.comm import get_address_host_port
     except ImportError as error:
         raise ConnectionError(
             "A scheduler was named, but dask.distributed is not installed; run  pip install 'highway-lessons[cluster]'."
         ) from error
     try:
+        get_address_host_port(scheduler)  # a Client of a malformed address would hang at the end of the program
         client = Client(scheduler, timeout=20, set_as_default=False)
-    except (OSError, ValueError) as error:
+    except (OSError, TypeError, ValueError) as error:  # TypeError: tls:// without certificates
         raise ConnectionError(
             f"No Dask scheduler answers at {scheduler} ({error}); give the address that  dask scheduler  prints."
         ) from error
-    with client, parallel_config(backend="dask", client=client):
+    from joblib._dask import DaskDistributedBackend
+
+    class Cluster(DaskDistributedBackend):
+        def effective_n_jobs(self, n_jobs):  # told of one thread, joblib would do the work here, not on the cluster
+            return max(2, super().effective_n_jobs(n_jobs))
+
+    with client, parallel_config(backend=Cluster(client=client)):
         try:
             client.wait_for_workers(1, timeout=60)
         except TimeoutError as error:
