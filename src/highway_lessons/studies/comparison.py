@@ -185,7 +185,7 @@ def fresh_grid():
 FRESH_STUDY = _study(fresh_seeds, fresh_grid())
 
 
-def outcomes(goal, budget="updates"):
+def outcomes(goal, budget="updates", measured=None):
     """Return what the fresh seeds gave at the settings chosen for a goal: training losses, or test accuracies.
 
     Parameters
@@ -194,6 +194,8 @@ def outcomes(goal, budget="updates"):
         What the settings were chosen by. The second gives test accuracies.
     budget : {"updates", "seconds"}
         Everybody's epochs or, for the training loss, as many as take the highway network's seconds.
+    measured : str, optional
+        Something else that was measured there: "test_accuracy" at the settings chosen by training loss.
 
     Returns
     -------
@@ -207,7 +209,7 @@ def outcomes(goal, budget="updates"):
     """
     if FRESH_STUDY is None:
         raise StudyError("The searches are not recorded; run  python -m highway_lessons.studies run search  first.")
-    measured = {"train_loss": "train_loss", "validation_accuracy": "test_accuracy"}[goal]
+    measured = measured or {"train_loss": "train_loss", "validation_accuracy": "test_accuracy"}[goal]
     trials, found, results = all_trials(), {data: {} for data in TASKS}, load_study(FRESH_STUDY)
     for data, block in trials:
         axes = choices(trials, data, block)[goal, budget]
