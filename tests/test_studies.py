@@ -379,9 +379,17 @@ def test_show_prints_question_axes_versions_and_results(complete, capsys):
         "depth: 1, 2\nlearning_rate: 0.1, 0.3\nseed: 0, 1, 2, 3, 4, 5\nepochs = 40\n",
         "24 of 24 points are recorded",
         f"numpy {np.__version__}",
-        f"2      0.1            {accuracy.mean():.3f} {accuracy.min():.3f} {accuracy.max():.3f}  6  0\n",
+        f"2      0.1            {accuracy.mean():.3f} {accuracy.min():.3f} {accuracy.max():.3f}   6  0\n",
+        "depth  learning_rate  mean  least most   n  diverged\n",
     ):
         assert expected in output
+
+
+@pytest.mark.parametrize("asked", ["list", "show depth"])
+def test_a_reader_of_the_output_may_leave_early(asked):
+    command = f"{sys.executable} -m highway_lessons.studies {asked} | true"
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_show_without_a_record(tmp_path, capsys):
@@ -400,9 +408,9 @@ def test_show_where_no_accuracy_was_measured(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("only", "sentence"),
     [
-        (["width=3"], "--only takes AXIS=VALUE with an axis of depth, learning_rate, seed, but width=3 came."),
-        (["depth"], "--only takes AXIS=VALUE with an axis of depth, learning_rate, seed, but depth came."),
-        (["depth=3"], "depth takes the values 1, 2, but depth=3 came."),
+        (["width=3"], "tiny: --only takes AXIS=VALUE with an axis of depth, learning_rate, seed, but width=3 came."),
+        (["depth"], "tiny: --only takes AXIS=VALUE with an axis of depth, learning_rate, seed, but depth came."),
+        (["depth=3"], "tiny: depth takes the values 1, 2, but depth=3 came."),
         (["depth=1", "depth=2"], "No point of tiny fits depth=1 depth=2; ask for less."),
     ],
 )
@@ -414,7 +422,7 @@ def test_only_in_vain(tmp_path, capsys, only, sentence):
 
 def test_only_must_fit_every_study_before_the_first_runs(tmp_path, capsys):
     assert command("run", "all", "--records", tmp_path, "--only", "depth=1", "seed=0") == 1
-    assert capsys.readouterr().err == "--only takes AXIS=VALUE with an axis of seed, but depth=1 came.\n"
+    assert capsys.readouterr().err == "where: --only takes AXIS=VALUE with an axis of seed, but depth=1 came.\n"
     assert list(tmp_path.iterdir()) == []
 
 

@@ -2,6 +2,7 @@
 
 import argparse
 import inspect
+import os
 import sys
 
 import numpy as np
@@ -22,7 +23,12 @@ def main(arguments=None, studies=STUDIES):
     run.add_argument("--jobs", type=_at_least_one, default=1, metavar="N", help="processes on this computer")
     run.add_argument("--scheduler", metavar="ADDRESS", help="use the workers of this dask.distributed scheduler")
     run.add_argument(
-        "--only", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help="points with this value, or a,b,c"
+        "--only",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="AXIS=VALUE",
+        help="after the names: points with this value, or a,b,c",
     )
     show.add_argument("name", metavar="NAME", choices=list(studies))
     for command in (listing, run, show):
@@ -39,6 +45,9 @@ def main(arguments=None, studies=STUDIES):
                 study.only(asked.only)  # refused before the first runs, if one does not fit
             for study in chosen:
                 _run(study, asked)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read the output, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (StudyError, ConnectionError) as error:
         print(error, file=sys.stderr)
         return 1
@@ -98,12 +107,14 @@ def _show(study, folder):
         return "  ".join(f"{word:{width}}" for word, width in zip(words, widths, strict=True))
 
     if cells:
-        numbers = "mean, least, most, how many, how many of them diverged"
-        print(f"\n{part.capitalize()} accuracy over the seeds: {numbers}.\n{row(axes)}")
+        print(
+            f"\n{part.capitalize()} accuracy over the seeds: mean, least and most; how many (n), and how many diverged."
+        )
+        print(f"{row(axes)}  mean  least most   n  diverged")
     for words, found in cells.items():
         finite = [value for value in found if value is not None]
         numbers = f"{np.mean(finite):.3f} {min(finite):.3f} {max(finite):.3f}" if finite else f"{'–':5} {'–':5} {'–':5}"
-        print(f"{row(words)}  {numbers}  {len(found)}  {len(found) - len(finite)}")
+        print(f"{row(words)}  {numbers} {len(found):3}  {len(found) - len(finite)}")
 
 
 if __name__ == "__main__":

@@ -101,11 +101,13 @@ class Study:
         for text in wanted:
             axis, equals, values = text.partition("=")
             if not equals or axis not in self.axes:
-                raise StudyError(f"--only takes AXIS=VALUE with an axis of {', '.join(self.axes)}, but {text} came.")
+                axes = ", ".join(self.axes)
+                raise StudyError(f"{self.name}: --only takes AXIS=VALUE with an axis of {axes}, but {text} came.")
             known = list(dict.fromkeys(point[axis] for point in self.points()))
             chosen = [next((k for k in known if _says(value, k)), _Unknown) for value in values.split(",")]
             if _Unknown in chosen:
-                raise StudyError(f"{axis} takes the values {', '.join(map(str, known))}, but {text} came.")
+                values = ", ".join(map(str, known))
+                raise StudyError(f"{self.name}: {axis} takes the values {values}, but {text} came.")
             points = [point for point in points if point[axis] in chosen]
         if not points:
             raise StudyError(f"No point of {self.name} fits {' '.join(wanted)}; ask for less.")
