@@ -331,6 +331,48 @@ def test_from_pytorch_to_numpy_and_back():
         assert torch.equal(tensor, twin.state_dict()[name]), name
 
 
+def one_block_more(model):
+    model.blocks.append(pt.HighwayLayer(4))
+
+
+def one_block_less(model):
+    del model.blocks[1]
+
+
+def a_block_that_would_be_broadcast(model):
+    model.blocks[0] = pt.HighwayLayer(1)
+
+
+def another_head(model):
+    model.head = nn.Linear(4, 7)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (one_block_more, r"blocks.2.b_T has \(4,\) in place of none"),
+        (one_block_less, r"blocks.1.b_T has none in place of \(4,\)"),
+        (a_block_that_would_be_broadcast, r"blocks.0.b_T has \(1,\) in place of \(4,\)"),
+        (another_head, r"head.bias has \(7,\) in place of \(2,\)"),
+    ],
+)
+def test_a_model_of_other_shapes_is_not_copied(change, sentence):
+    """Copied by name alone, a block too many would be dropped, and a block of width 1 spread over the matrix."""
+    model = pt.HighwayNetwork(depth=2, width=4, n_in=3, n_classes=2)
+    pt.copy_from_torch(model)
+    change(model)
+    with pytest.raises(ValueError, match=sentence):
+        pt.copy_from_torch(model)
+
+
+def test_compiled_parts_and_shared_weights_are_copied():
+    model = pt.HighwayNetwork(depth=2, width=4, n_in=3, n_classes=2)
+    model.blocks[1].transform = model.blocks[0].transform
+    model.blocks[0] = torch.compile(model.blocks[0], backend="eager")
+    blocks = pt.copy_from_torch(model).blocks
+    np.testing.assert_array_equal(blocks[0]["W_H"], blocks[1]["W_H"])
+
+
 def test_half_precision_comes_back_as_float32():
     model = pt.HighwayNetwork(depth=1, width=4, n_in=3, n_classes=2, dtype=torch.bfloat16)
     params = pt.copy_from_torch(model)
@@ -475,7 +517,9 @@ def test_dropout_is_off_where_a_model_is_tested():
         (lambda: pt.HighwayLayer(6, float("nan")), ValueError, "gate_bias must be finite"),
         (lambda: pt.HighwayLayer(6, activation="gelu"), ValueError, "activation must be one of 'relu', 'tanh'"),
         (lambda: pt.HighwayLayer(6)(torch.ones(2, 1)), ValueError, "x has width 1, but 6 was expected; put"),
-        (lambda: pt.HighwayConv2d(6)(torch.ones(2, 1, 5, 5)), ValueError, "x has 1 channels, but 6 were expected"),
+        (lambda: pt.HighwayConv2d(6)(torch.ones(2, 1, 5, 5)), ValueError, r"shape \(batch, 6, height, width\), but"),
+        (lambda: pt.HighwayConv2d(6)(torch.ones(8, 8)), ValueError, r"but it has shape \(8, 8\)"),
+        (lambda: pt.HighwayResize(6, 9)(torch.ones(2, 5)), ValueError, "x has width 5, but n_in, 6, was expected"),
         (lambda: pt.HighwayConv2d(6, 4), ValueError, "kernel_size must be odd, but 4 came"),
         (lambda: pt.HighwayResize(6, 0), ValueError, "n_out must be at least 1"),
         (lambda: pt.HighwayNetwork(depth=-1), ValueError, "depth must be at least 0"),

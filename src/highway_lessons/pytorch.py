@@ -165,6 +165,8 @@ class HighwayResize(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Return y, of shape (..., n_out), for x of shape (..., n_in)."""
+        if x.shape[-1] != self.n_in:
+            raise ValueError(f"x has width {x.shape[-1]}, but n_in, {self.n_in}, was expected; set n_in to that width.")
         H = self.f(self.transform(x))
         T = torch.sigmoid(self.gate(x) + self.b_T)
         return H * T + resized(x, self.n_out) * (1 - T)
@@ -233,10 +235,10 @@ class HighwayConv2d(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Return y, of the shape of x, (batch, channels, height, width)."""
-        if x.shape[-3] != self.channels:
+        if x.dim() < 3 or x.shape[-3] != self.channels:
             raise ValueError(
-                f"x has {x.shape[-3]} channels, but {self.channels} were expected; "
-                "put an nn.Conv2d in front to change their number."
+                f"x must have shape (batch, {self.channels}, height, width), but it has shape {tuple(x.shape)}; "
+                "put an nn.Conv2d in front to change the number of channels."
             )
         H = self.f(self.transform(x))
         T = torch.sigmoid(self.gate(x) + self.b_T)
@@ -362,10 +364,20 @@ def copy_from_torch(model: HighwayNetwork, gradients: bool = False) -> Parameter
     TypeError
         If `model` is no `HighwayNetwork`.
     ValueError
-        If gradients are asked for and there are none.
+        If gradients are asked for and there are none, or if the model's parameters no longer have the names and shapes
+        that it was made with.
     """
     network = _checks.has("model", model, ("network", "get_parameter"), "HighwayNetwork(depth=10)").network
     params = network.zeros("float64" if model.head.weight.dtype == torch.float64 else "float32")
+    made = {torch_name(name): array.T.shape for name, array in params.named()}
+    parameters = model.named_parameters(remove_duplicate=False)
+    came = {name.replace("_orig_mod.", ""): tuple(p.shape) for name, p in parameters}  # compiled parts have the prefix
+    if made != came:
+        name = min(name for name, _ in made.items() ^ came.items())
+        raise ValueError(
+            f"model must have the shapes that it was made with, but {name} has {came.get(name, 'none')} "
+            f"in place of {made.get(name, 'none')}; make a new HighwayNetwork of the sizes that you want."
+        )
     for name, array in params.named():
         tensor = model.get_parameter(torch_name(name))
         if gradients:
