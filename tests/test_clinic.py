@@ -362,6 +362,102 @@ def test_a_numpy_layer_needs_nothing_else():
     assert report.findings[3].passed
 
 
+def test_a_cut_gradient_is_seen_in_float32_whatever_the_direction():
+    """Along one direction a wrong gradient often looks right to float32; over eight it does not."""
+    for seed in range(30):
+        torch.manual_seed(seed)
+        assert asked(Detached(32), torch.float32, rng=seed).caught == ["gradient"], seed
+        assert asked(Own(32), torch.float32, rng=seed), seed
+
+
+class Small:
+    """A right layer in NumPy, with a place to spoil what it returns."""
+
+    def __init__(self, gate_bias=-2.0, spoil=lambda y, gate_bias: y):
+        self.params, self.spoil = Highway(gate_bias).initialise(0, 16), spoil
+
+    def __call__(self, x):
+        y, _ = Highway().forward(self.params, x)
+        return self.spoil(y, self.params["b_T"][0])
+
+    def set_gate_bias(self, value):
+        self.params["b_T"][:] = value
+
+    def transform(self, x):
+        return np.maximum(x @ self.params["W_H"] + self.params["b_H"], 0)
+
+    def examined(self, **options):
+        return examine_callable(self, self.set_gate_bias, 16, transform=self.transform, **options)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "caught"),
+    [
+        (lambda y, b: y * np.nan, ["shut", "open", "start"]),
+        (lambda y, b: y * (np.nan if b > 500 else 1), ["open"]),
+        (lambda y, b: y * (np.nan if b < -500 else 1), ["shut"]),
+    ],
+    ids=["always", "open", "shut"],
+)
+def test_numbers_that_are_none_are_a_finding_and_no_crash(spoil, caught):
+    report = Small(spoil=spoil).examined()
+    assert report.caught == caught
+    assert repr(report).count("no finite numbers") == len(caught)
+    assert "nan" not in repr(report)
+
+
+def test_a_transform_that_is_no_number_is_a_finding():
+    layer = Small()
+    report = examine_callable(layer, layer.set_gate_bias, 16, transform=lambda x: x * np.nan)
+    assert report.caught == ["open", "start"]
+
+
+def test_answers_may_share_memory_lie_askew_or_be_lists_and_tensors():
+    buffer = np.empty((64, 16))
+
+    def into_the_buffer(y, b):
+        buffer[:] = y
+        return buffer
+
+    expected = repr(Small().examined())
+    for spoil in (
+        into_the_buffer,
+        lambda y, b: np.asfortranarray(y),
+        lambda y, b: np.repeat(y, 2, axis=1)[:, ::2],
+        lambda y, b: y.tolist(),
+        lambda y, b: torch.tensor(y),
+    ):
+        assert repr(Small(spoil=spoil).examined()) == expected
+        layer = Small(spoil=spoil)
+        assert layer.examined(gradient=lambda x, dy: dy).caught == ["gradient"]
+
+
+def test_dropout_left_on_is_told_as_such():
+    rng = np.random.default_rng(0)
+    with pytest.raises(ValueError, match="one answer for one x, but two came; switch dropout off"):
+        Small(spoil=lambda y, b: y * (rng.random(y.shape) > 0.1)).examined()
+
+
+def test_an_error_of_the_layers_own_comes_through_and_the_gate_is_put_back():
+    def fails_when_open(y, b):
+        if b > 500:
+            raise RuntimeError("out of memory")
+        return y
+
+    layer = Small(spoil=fails_when_open)
+    with pytest.raises(RuntimeError, match="out of memory"):
+        layer.examined()
+    assert layer.params["b_T"].tolist() == [-2.0] * 16
+
+
+@pytest.mark.parametrize("gate_bias", [-10.0, -5.0, -2.0, 0.0, 5.0])
+def test_a_low_gate_bias_is_told_from_another(gate_bias):
+    """σ(−6) and σ(−10) differ by 0.002, which over a hundred blocks is much."""
+    assert Small(gate_bias).examined(gate_bias=gate_bias)
+    for other in (gate_bias - 1, gate_bias + 1):
+        assert Small(other).examined(gate_bias=gate_bias).caught == ["start"], other
+
+
 def test_a_nan_gradient_fails():
     block, params = Highway(-2.0), Highway(-2.0).initialise(0, 16)
     report = examine_callable(
@@ -393,6 +489,8 @@ def unchanged(x):
             ValueError,
             r"what forward returns must have shape \(64, 4\), but it has shape \(64, 2\)",
         ),
+        (lambda: examine_callable(lambda x: x.astype(str), print, 4), TypeError, "must be an array of real numbers"),
+        (lambda: examine_callable(lambda x: x + 1j, print, 4), TypeError, "must be an array of real numbers"),
         (
             lambda: examine_callable(unchanged, lambda value: None, 4, transform=lambda x: x.sum()),
             ValueError,
@@ -403,6 +501,16 @@ def unchanged(x):
 def test_wrong_arguments_are_told_in_a_sentence(call, error, sentence):
     with pytest.raises(error, match=sentence):
         call()
+
+
+def test_a_block_that_leaves_out_a_gradient_is_told_so():
+    class Short(Highway):
+        def backward(self, params, cache, dy):
+            dx, grads = super().backward(params, cache, dy)
+            return dx, {name: grad for name, grad in grads.items() if name != "b_H"}
+
+    with pytest.raises(ValueError, match="all gradients, but b_H came not"):
+        examine(Short())
 
 
 def test_a_block_with_other_names_is_sent_to_the_other_function():
