@@ -519,7 +519,8 @@ def scheduler():
 
 
 def test_a_point_gives_the_same_alone_in_two_processes_and_on_dask(tmp_path, complete, scheduler):
-    assert finish(start("run", "tiny", "--jobs", 2, "--records", tmp_path / "2", stderr=subprocess.PIPE))[0] == 0
+    status, errors = finish(start("run", "tiny", "--jobs", 2, "--records", tmp_path / "2", stderr=subprocess.PIPE))
+    assert status == 0, errors
     assert command("run", "tiny", "--scheduler", scheduler, "--records", tmp_path / "dask") == 0
     assert numbers(tmp_path / "2") == numbers(complete)
     assert numbers(tmp_path / "dask") == numbers(complete)
@@ -531,7 +532,8 @@ def test_a_point_gives_the_same_alone_in_two_processes_and_on_dask(tmp_path, com
 def test_the_work_is_done_in_two_processes_with_one_thread_each(tmp_path, scheduler):
     for folder, arguments in {"1": ["--jobs", 1], "2": ["--jobs", 2], "dask": ["--scheduler", scheduler]}.items():
         process = start("run", "where", *arguments, "--records", tmp_path / folder, stderr=subprocess.PIPE)
-        assert finish(process)[0] == 0
+        status, errors = finish(process)
+        assert status == 0, errors
         points = load_study(STUDIES["where"], tmp_path / folder).points
         assert len({point["process"] for point in points} | {process.pid}) == (1 if folder == "1" else 3)
         assert {point["threads"] for point in points} == {1}
