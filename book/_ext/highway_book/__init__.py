@@ -3,6 +3,7 @@
 - kernels learn that they run for the book, so that sliders carry all they need with them;
 - outputs are kept in a folder named after the package's contents: an edit under `src/` runs every chapter again;
 - MathJax comes from an installed package, not from another host;
+- screen readers hear a list where there is one, and the name of each button;
 - launch buttons appear only where there is a repository to launch from;
 - one flag leaves the solutions out, for a class;
 - a build that ended with a warning fails again until it is mended.
@@ -33,10 +34,24 @@ def mend_citation_list(app, pagename, templatename, context, doctree):
     context["body"] = context.get("body", "").replace('<div role="list" class="citation-list">', "<div>")
 
 
+def name_toggles(app, pagename, templatename, context, doctree):
+    """Give the buttons that unfold a chapter's subpages in the list of contents a name: the theme draws an arrow only."""
+    make_contents = context["generate_toctree_html"]
+
+    def named(*arguments, **options):
+        contents = make_contents(*arguments, **options)
+        for toggle in contents.select("summary"):
+            toggle["aria-label"] = f"Pages of {toggle.find_parent('li').find('a').get_text(strip=True)}"
+        return contents
+
+    context["generate_toctree_html"] = named
+
+
 def setup(app):
     os.environ["HIGHWAY_LESSONS_BOOK"] = "1"  # the kernels that run the chapters inherit it
     app.connect("config-inited", set_paths)
     app.connect("html-page-context", mend_citation_list)
+    app.connect("html-page-context", name_toggles, priority=900)  # after the theme has put its functions there
     app.connect("build-finished", forget_failed_build)
     repository.setup(app)
     solutions.setup(app)
