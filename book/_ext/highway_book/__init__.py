@@ -35,7 +35,7 @@ def mend_citation_list(app, pagename, templatename, context, doctree):
 
 
 def name_toggles(app, pagename, templatename, context, doctree):
-    """Give the buttons that unfold a chapter's subpages in the list of contents a name: the theme draws an arrow only."""
+    """Name the buttons that unfold a chapter's subpages in the list of contents: the theme gives them an arrow only."""
     make_contents = context["generate_toctree_html"]
 
     def named(*arguments, **options):
