@@ -276,6 +276,8 @@ def test_the_twin_loses_all_fifty_blocks_and_nothing_happens(page, figure, widge
     assert twin.evaluate("tab => tab === document.activeElement")
     assert figure.get_by_role("tabpanel").count() == 1
     assert not block(figure, 1).is_visible()
+    for words in ("Before you touch it", "Computed here and in Python"):
+        assert not figure.get_by_text(words).is_visible(), "it is said of the spirals"
     number = figure.get_by_role("slider", name="number")
     whole = float(re.search(r"right on ([\d.]+) %", sentence(figure))[1])
     number.press("End")

@@ -58,17 +58,17 @@ function shown(T, width, unit) { // for each point the gate of one unit, or with
 
 function inWords(value, { depth, twin, toss }, share, points) { // the same in `LivingNet._sentence`
   const { seed, blocks_off: off, gate_bias_offset: offset, read_after } = value;
-  const right = `right on ${(100 * share).toFixed(1)} % of ${points} test`;
+  const right = `right on ${(100 * share).toFixed(1)} % of ${points} test`; // `_in_percent` in living.py
   const recorded = value.tab && twin.says[value.twin_order][value.twin_number];
   if (recorded) return `Seed ${seed}, ${recorded}: ${right} images, as recorded.`;
   const which = `block${off.length > 1 ? "s" : ""} ${off.join(", ").replace(/, (\d+)$/, " and $1")} off`;
   const parts = [off.length ? (off.length < depth ? which : "all blocks off") : "all blocks on"];
   if (value.gates_frozen) parts.push("gates frozen at their means");
   if (offset) parts.push(`gate biases ${offset > 0 ? "+" : "−"}${Math.abs(offset)}`);
-  const reader = value.probe ? "a linear probe" : "the network's own head";
+  const reader = value.probe ? "a probe fitted to the whole network" : "the network's own head";
   if (value.probe || read_after < depth) parts.push(`read after block ${read_after} by ${reader}`);
   const away = Math.abs(share - 0.5) <= toss ? "" : share < 0.5 ? "worse than " : "better than ";
-  const told = share >= 0.99 ? "nearly all of them" : `${away}a coin's toss`;
+  const told = share === 1 ? "all of them" : share >= 0.99 ? "nearly all of them" : `${away}a coin's toss`;
   return `Seed ${seed}, ${parts.join(", ")}: ${right} points, ${told}.`;
 }
 
@@ -101,8 +101,8 @@ function render({ model, el }) {
     box("choices", ...ticks.map(ui.tickBox), ...choices.map(ui.choice)), plot);
   const panels = [panel(made, box("plot", row, beside[0])), ...(twin ? [panel(twin, beside[1])] : [])];
   const parts = twin ? [ui.tabs("tab", "Networks", ["two spirals", "the twin: digits"], panels), ...panels] : panels;
-  const compared = make("p", {}, inAgreement(made)), meaning = make("p", {}, made.meaning);
-  el.replaceChildren(make("figure", { class: "hl-explore hl-living" }, make("p", {}, made.question), ...parts,
+  const [compared, meaning, question] = [inAgreement(made), made.meaning, made.question].map((p) => make("p", {}, p));
+  el.replaceChildren(make("figure", { class: "hl-explore hl-living" }, question, ...parts,
     box("below", line, reset), says, heard, meaning, compared, make("figcaption", {}, made.caption)));
   const draw = pictures(svg, line, heard, axes, made.looks, ui.ours);
   const twice = (d, k) => ["casing", `arm-${k}`].map((look) => make("path", { class: `hl-${look}`, d }));
@@ -129,7 +129,7 @@ function render({ model, el }) {
     const share = tab ? twin.accuracy[seed][twin_order][twin_number] : right;
     score.textContent = `${(100 * share).toFixed(1)} % right`;
     beside[tab].append(score);
-    line.hidden = tab === 1;
+    [question, line, compared].forEach((p) => (p.hidden = tab === 1)); // of the spirals alone
     says.textContent = inWords(value, made, share, tab ? twin.images : points);
     clearTimeout(rest); // a sentence is announced once the controls have come to rest, and not before they are touched
     if (arguments.length) rest = setTimeout(() => (heard.textContent = says.textContent), 400);

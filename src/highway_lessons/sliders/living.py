@@ -4,6 +4,8 @@
 notebook's kernel is only told what is switched off.
 """
 
+from decimal import ROUND_HALF_UP, Decimal
+
 import numpy as np
 import traitlets
 
@@ -27,7 +29,8 @@ ORDERS = {  # of the twin's blocks: in the choice, and for n of all L blocks in 
 QUESTION = "Before you touch it: how many blocks can you switch off before the answer is no better than a coin's toss?"
 MEANING = (
     "What this shows: what these trained networks need, with everything else left as it was. What it does not show: "
-    "what a network would learn that was trained without these blocks, or with constant gates."
+    "what a network would learn that was trained without these blocks, or with constant gates. "
+    f"We call {100 * (0.5 - living.TOSS):.0f} to {100 * (0.5 + living.TOSS):.0f} % right a coin's toss."
 )
 
 
@@ -226,9 +229,8 @@ class LivingNet(Widget):
             order, n = value["twin_order"], value["twin_number"]
             share = _recorded(self._twin[value["seed"]], order)[n]
             said = _twin_words(order, n, self._can["twin_number"][-1])
-            return (
-                f"Seed {value['seed']}, {said}: right on {100 * share:.1f} % of {TEST_IMAGES} test images, as recorded."
-            )
+            right = f"right on {_in_percent(share)} of {TEST_IMAGES} test images"
+            return f"Seed {value['seed']}, {said}: {right}, as recorded."
         off = list(map(str, value["blocks_off"]))
         which = (
             f"block{'s' if len(off) > 1 else ''} {' and '.join([', '.join(off[:-1]), *off[-1:]][not off[:-1] :])} off"
@@ -240,13 +242,15 @@ class LivingNet(Widget):
             sign = "+" if value["gate_bias_offset"] > 0 else ""
             parts.append(f"gate biases {sign}{stop_text(value['gate_bias_offset'])}")
         if value["probe"] or value["read_after"] < depth:
-            reader = "a linear probe" if value["probe"] else "the network's own head"
+            reader = "a probe fitted to the whole network" if value["probe"] else "the network's own head"
             parts.append(f"read after block {value['read_after']} by {reader}")
         share, points = self.accuracy(), len(self._nets[value["seed"]].y)
         toss = f"{'worse' if share < 0.5 else 'better'} than a coin's toss"
         toss = "a coin's toss" if abs(share - 0.5) <= living.TOSS else toss
-        how = "nearly all of them" if share >= 0.99 else toss
-        return f"Seed {value['seed']}, {', '.join(parts)}: right on {100 * share:.1f} % of {points} test points, {how}."
+        how = "all of them" if share == 1 else "nearly all of them" if share >= 0.99 else toss
+        return (
+            f"Seed {value['seed']}, {', '.join(parts)}: right on {_in_percent(share)} of {points} test points, {how}."
+        )
 
     def _figure(self):
         """The plane with its arms, then the gates of each block."""
@@ -312,6 +316,11 @@ def _arms(turns=5):
     for arm in (0, 1):
         angle = 2 * np.pi * (turns * r + arm / 2)
         yield 2 * r[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+
+
+def _in_percent(share):
+    """Write a share as the page's JavaScript does: halves go up, where Python would round to an even digit."""
+    return f"{Decimal(100 * share).quantize(Decimal('0.1'), ROUND_HALF_UP)} %"
 
 
 def _twin_words(order, n, L):
