@@ -286,6 +286,15 @@ def text_files():
                 yield file
 
 
+def test_pytorchs_index_is_named_where_it_is_needed_only():
+    named = {
+        file.relative_to(ROOT).as_posix()
+        for file in text_files()
+        if "download.pytorch" in file.read_text(encoding="utf8")
+    }
+    assert named <= {"Makefile", "README.md", "tests/test_house.py"}
+
+
 def test_no_path_of_a_machine_is_written_down():
     pattern = re.compile(r"(?<![\w.~\]])/(work|home|root|Users|opt|tmp)/[\w.]|find-links|FIND_LINKS")
     found = {}

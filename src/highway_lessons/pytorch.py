@@ -25,7 +25,7 @@ try:
 except ModuleNotFoundError:
     raise TorchMissing(
         "This page needs PyTorch, which is not installed: run  "
-        "pip install torch --index-url https://download.pytorch.org/whl/cpu  in a terminal, then restart the kernel."
+        "pip install torch  in a terminal (PyTorch's site has a small build for the CPU), then restart the kernel."
     ) from None
 
 ACTIVATIONS = {"relu": torch.relu, "tanh": torch.tanh}
