@@ -388,7 +388,7 @@ def test_slow_rise_at_bias_minus_two():
 
 def test_the_command_of_the_text_measures_again(tmp_path, capsys):
     """Into the package's own record, which is whole, it would measure nothing."""
-    command = re.search(r"`python -m highway_lessons.studies (run depth --records )again`", TEXT)[1].split()
+    command = re.search(r"`\.venv/bin/python -m highway_lessons.studies (run depth --records )again`", TEXT)[1].split()
     one = ["block=none", "depth=0", "initialiser=uniform", "learning_rate=0.01", "seed=0"]
     assert studies_command([*command, str(tmp_path / "again"), "--only", *one]) == 0
     assert "depth: 1 point measured" in capsys.readouterr().out
