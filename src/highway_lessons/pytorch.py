@@ -95,7 +95,7 @@ class HighwayLayer(nn.Module):
         return H * T + x * (1 - T)
 
     def reset_parameters(self) -> None:
-        """Draw W_H, b_H and W_T anew, as `nn.Linear` does, and set every gate bias to its start."""
+        """Draw W_H, b_H and W_T anew, as PyTorch draws them, and set every gate bias to its start."""
         self.transform.reset_parameters()
         self.gate.reset_parameters()
         nn.init.constant_(self.b_T, self.gate_bias)
@@ -171,11 +171,7 @@ class HighwayResize(nn.Module):
         T = torch.sigmoid(self.gate(x) + self.b_T)
         return H * T + resized(x, self.n_out) * (1 - T)
 
-    def reset_parameters(self) -> None:
-        """Draw all weights anew, as `nn.Linear` does, and set every gate bias to its start."""
-        self.transform.reset_parameters()
-        self.gate.reset_parameters()
-        nn.init.constant_(self.b_T, self.gate_bias)
+    reset_parameters = HighwayLayer.reset_parameters
 
     def extra_repr(self) -> str:
         """Say what `print` shows of the layer besides its parts."""
@@ -244,11 +240,7 @@ class HighwayConv2d(nn.Module):
         T = torch.sigmoid(self.gate(x) + self.b_T)
         return H * T + x * (1 - T)
 
-    def reset_parameters(self) -> None:
-        """Draw all weights anew, as `nn.Conv2d` does, and set every gate bias to its start."""
-        self.transform.reset_parameters()
-        self.gate.reset_parameters()
-        nn.init.constant_(self.b_T, self.gate_bias)
+    reset_parameters = HighwayLayer.reset_parameters
 
     def extra_repr(self) -> str:
         """Say what `print` shows of the layer besides its parts."""
