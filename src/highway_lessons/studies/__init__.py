@@ -6,7 +6,7 @@
 from highway_lessons.studies.clinic import CLINIC
 from highway_lessons.studies.comparison import FRESH_STUDY, SEARCH, SEARCH_WIDER
 from highway_lessons.studies.depth import DEPTH, DEPTH_SPIRALS
-from highway_lessons.studies.gate_bias import EPSILON, GATE_BIAS
+from highway_lessons.studies.gate_bias import EPSILON, GATE_BIAS, SAME_TAU
 from highway_lessons.studies.gating_table import GATING_TABLE
 from highway_lessons.studies.initialisation import INITIALISATION
 from highway_lessons.studies.learning_rate import LEARNING_RATE
@@ -21,6 +21,7 @@ STUDIES = {
         DEPTH,
         DEPTH_SPIRALS,
         GATE_BIAS,
+        SAME_TAU,
         EPSILON,
         LEARNING_RATE,
         INITIALISATION,
