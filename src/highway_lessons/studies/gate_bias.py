@@ -29,6 +29,8 @@ def same_tau(**point):
     10, 20 and 50 blocks reach the same accuracy.
 
     Expected: 10 blocks train, 20 hardly, 50 not at all. Surprises would be: all three alike; or the deepest the best.
+
+    In float32.
     """
     return train_on_digits("highway", **point)
 
