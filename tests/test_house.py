@@ -272,7 +272,7 @@ def test_without_a_browser_the_tests_fail_and_say_what_to_install(tmp_path):
 
 TOPS = (
     "README.md", "Makefile", "CITATION.cff", "LICENSE", "LICENSE-TEXT", "pyproject.toml", "requirements.txt",
-    "requirements-torch.txt", ".ci", "book", "src", "tests",
+    "requirements-torch.txt", ".ci", ".github", "book", "src", "tests",
 )  # fmt: skip
 BINARY = (".png", ".npz")
 
@@ -292,13 +292,16 @@ def test_pytorchs_index_is_named_where_it_is_needed_only():
         for file in text_files()
         if "download.pytorch" in file.read_text(encoding="utf8")
     }
-    assert named <= {"Makefile", "README.md", "tests/test_house.py"}
+    assert named <= {"Makefile", "README.md", "book/appendix/classroom.md", "tests/test_house.py"}
 
 
 def test_no_path_of_a_machine_is_written_down():
     pattern = re.compile(r"(?<![\w.~\]])/(work|home|root|Users|opt|tmp)/[\w.]|find-links|FIND_LINKS")
     found = {}
     for file in text_files():
-        if file != Path(__file__) and (match := pattern.search(file.read_text(encoding="utf8"))):
+        text = file.read_text(encoding="utf8")
+        if file.name == "classroom.md":  # which tells how to install from a folder of the course's own
+            text = text.replace("--find-links wheelhouse", "").replace('PIP_FIND_LINKS="$PWD/wheelhouse"', "")
+        if file != Path(__file__) and (match := pattern.search(text)):
             found[file.relative_to(ROOT).as_posix()] = match[0]
     assert found == {}
