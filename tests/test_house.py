@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 PINS = {
@@ -82,6 +83,13 @@ def test_pins_are_exact_and_installed():
     for name, specifier in PINS.items():
         assert [s.operator for s in specifier] == ["=="], name
         assert specifier.contains(importlib.metadata.version(name)), name
+
+
+def test_every_pin_takes_the_first_of_each_python():
+    """Debian 12 has Python 3.11.2: a package that asks for 3.11.5 cannot be installed there."""
+    for name in [*PINS, "torch", "highway-lessons"]:
+        asked = SpecifierSet(importlib.metadata.metadata(name).get("Requires-Python") or "")
+        assert [v for v in ("3.11.0", "3.12.0", "3.13.0") if not asked.contains(v)] == [], name
 
 
 def test_nothing_that_is_needed_is_left_unpinned():
