@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
-from conftest import BOOK, ROOT
+from conftest import BOOK, ROOT, toc_documents
 from scratch import Scratch, notebook
 
 sys.path.insert(0, str(BOOK / "_ext"))
 from highway_book import repository
 
 URL = "https://github.com/owner/lessons"
+GITLAB = "https://gitlab.com/owner/lessons"
 
 
 @pytest.fixture
@@ -83,21 +84,60 @@ def test_one_flag_leaves_the_solutions_out(scratch, flag):
     assert "answer" in (scratch.book / "first.ipynb").read_text(encoding="utf8")
 
 
-@pytest.mark.parametrize("given", [URL, ""])
+BRANCH = "main?urlpath=lab/tree/book/chapters/first.ipynb"
+LAUNCHED = {  # by the repository: where a notebook's buttons lead
+    URL: {
+        "Binder": f"https://mybinder.org/v2/gh/owner/lessons/{BRANCH}",
+        "Colab": "https://colab.research.google.com/github/owner/lessons/blob/main/book/chapters/first.ipynb",
+    },
+    GITLAB: {"Binder": f"https://mybinder.org/v2/gl/owner%2Flessons/{BRANCH}"},
+    "": {},
+}
+
+
+@pytest.mark.parametrize("given", LAUNCHED, ids=["GitHub", "GitLab", "unknown"])
 def test_buttons_lead_to_the_repository_or_are_left_out(scratch, given):
-    scratch.write("_toc.yml", "format: jb-book\nroot: chapters/first\n")
+    scratch.write("_toc.yml", "format: jb-book\nroot: chapters/first\nchapters:\n- file: second\n")
     scratch.write("chapters/first.ipynb", notebook())
+    scratch.write("second.md", "# A page without a notebook\n")
     status, output, _ = scratch.build(HIGHWAY_LESSONS_REPOSITORY=given)
     assert status == 0, output
-    page = BeautifulSoup(scratch.page("chapters/first"), "html.parser")
-    links = {a["href"] for a in page.select(".article-header-buttons a[href]") if a["href"].startswith("http")}
-    if given:
-        binder = "https://mybinder.org/v2/gh/owner/lessons/main?urlpath=lab/tree/book/chapters/first.ipynb"
-        assert binder in links
-        assert URL in links
-    else:
-        assert links == set()
-        assert page.select(".dropdown-launch-buttons, .dropdown-source-buttons") == []
+    page, other = (BeautifulSoup(scratch.page(name), "html.parser") for name in ("chapters/first", "second"))
+    menu = page.select(".dropdown-launch-buttons a")
+    assert {a.get_text(strip=True): a["href"] for a in menu} == LAUNCHED[given]
+    assert other.select(".dropdown-launch-buttons") == []
+    for read in (page, other):
+        links = {a["href"] for a in read.select(".article-header-buttons a[href]") if a["href"].startswith("http")}
+        assert (given in links) == bool(given)
+        assert links != set() or not given
+        assert bool(read.select(".dropdown-source-buttons")) == bool(given)
+        for button in read.select(".article-header-buttons button, .article-header-buttons a"):
+            assert button.get("aria-label") or button.get_text(strip=True) or button.get("title"), button
+            assert button.get("tabindex") != "-1"
+    if not given:
+        assert "launch-buttons" not in scratch.page("chapters/first")
+
+
+def test_a_forge_that_no_service_reads_gets_no_launch_button():
+    assert repository.launchers("https://codeberg.org/owner/lessons") == {}
+
+
+def test_what_the_buttons_open_is_in_the_repository():
+    """They name `book/` and a page's own name: those files, as committed."""
+    for document in toc_documents():
+        if (BOOK / f"{document}.ipynb").exists():
+            command = ["git", "-C", str(ROOT), "cat-file", "-e", f"HEAD:book/{document}.ipynb"]
+            subprocess.run(command, check=True)
+
+
+def test_each_page_offers_its_source_and_none_offers_live_code(book, page_name):
+    """A page's download is there beside it, so it works from a folder too; Thebe's button would be a dead one."""
+    path = book / f"{page_name}.html"
+    text = path.read_text(encoding="utf8")
+    (button,) = BeautifulSoup(text, "html.parser").select("a.btn-download-source-button")
+    assert (path.parent / button["href"]).resolve().is_file()
+    assert (BOOK / f"{page_name}.ipynb").exists() == button["href"].endswith(".ipynb")
+    assert "thebe" not in text.lower()
 
 
 @pytest.mark.parametrize(

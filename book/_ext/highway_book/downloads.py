@@ -8,6 +8,7 @@ known. For a class, the solutions are left out.
 import json
 import re
 from pathlib import Path
+from urllib.parse import urljoin
 
 from highway_book import site, solutions
 
@@ -22,7 +23,8 @@ def plain(text, number):
 
 def lead_to_pages(text, folder):
     """Turn links to the book's other files into links to their pages; `folder` is the address of this file's folder."""
-    return re.sub(r"\]\((?!\w+:)([^()#\s]+)\.(?:ipynb|md)(#[^()\s]*)?\)", rf"]({folder}/\1.html\2)", text)
+    link = re.compile(r"(?<=\]\()(?!\w+:)([^()#\s]+)\.(?:ipynb|md)(?=(#[^()\s]*)?\))")
+    return link.sub(lambda match: urljoin(f"{folder}/", f"{match[1]}.html"), text)
 
 
 def equation_numbers(env):
