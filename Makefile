@@ -17,7 +17,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install
 READY := $(VENV)/ready-$(shell (cat requirements.txt requirements-torch.txt pyproject.toml; pwd) | cksum | tr ' ' -)
 SOURCES = find book src -type f -not -path '*/_build/*' -not -path '*/.*' -not -path '*/__pycache__/*' \
 	-not -path '*.egg-info/*' -exec cksum {} + | LC_ALL=C sort
-FLAGS = echo "$$HIGHWAY_LESSONS_SOLUTIONS $${HIGHWAY_LESSONS_REPOSITORY-unset}"; git remote get-url origin 2>/dev/null
+FLAGS = echo "$$HIGHWAY_LESSONS_SOLUTIONS $${HIGHWAY_LESSONS_REPOSITORY-unset} $${HIGHWAY_LESSONS_SITE-unset}"; git remote get-url origin 2>/dev/null
 BUILT := book/_build/built-$(shell ($(SOURCES); $(FLAGS)) | cksum | tr ' ' -)
 
 # Our matrices are small: one thread each is fastest, and two test processes do not fight for the cores.
@@ -51,10 +51,11 @@ check: $(READY)  ## check style, spelling and that notebooks are committed clean
 	$(BIN)/codespell
 	$(BIN)/python -m pytest -q tests/test_notebooks.py
 
-tidy: $(READY)  ## take outputs and JupyterLab's own marks out of the notebooks, as they are committed
+tidy: $(READY)  ## take outputs and JupyterLab's own marks out of the notebooks (SITE=… writes in the site's address)
 	$(BIN)/jupyter nbconvert --log-level=ERROR --clear-output --inplace --ClearMetadataPreprocessor.enabled=True \
 	--ClearMetadataPreprocessor.clear_cell_metadata=False \
 	--ClearMetadataPreprocessor.preserve_nb_metadata_mask='{"kernelspec"}' $(NOTEBOOKS)
+	$(if $(SITE),PYTHONPATH=book/_ext $(BIN)/python -m highway_book.site "$(SITE)" $(NOTEBOOKS))
 
 picture: $(BUILT)  ## take the README's picture anew from the built book
 	HIGHWAY_LESSONS_PICTURE=1 $(BIN)/python -m pytest -q tests/test_pages.py -k picture

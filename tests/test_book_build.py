@@ -1,7 +1,5 @@
 """What the build does when things change or break, tried on a small book with the real settings and extension."""
 
-import json
-import os
 import re
 import shutil
 import subprocess
@@ -10,55 +8,14 @@ from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
-from conftest import BOOK, ROOT
+from conftest import BOOK, ROOT, toc_documents
+from scratch import Scratch, notebook
 
 sys.path.insert(0, str(BOOK / "_ext"))
 from highway_book import repository
 
-KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
 URL = "https://github.com/owner/lessons"
-
-
-def notebook(*cells):
-    """A notebook's JSON: a title, then each cell as ("code", source) or ("markdown", source), or a dict of its own."""
-    made = [{"cell_type": "markdown", "id": "title", "metadata": {}, "source": "# A page"}]
-    for i, cell in enumerate(cells):
-        kind, source, *tags = cell
-        made.append({"cell_type": kind, "id": f"cell-{i}", "metadata": {"tags": tags}, "source": source})
-        if kind == "code":
-            made[-1] |= {"outputs": [], "execution_count": None}
-    return json.dumps({"cells": made, "metadata": KERNEL, "nbformat": 4, "nbformat_minor": 5})
-
-
-class Scratch:
-    """A small book in a folder of its own, and the command that builds it."""
-
-    def __init__(self, folder):
-        self.folder, self.book = folder, folder / "book"
-        shutil.copytree(BOOK / "_ext", self.book / "_ext", ignore=shutil.ignore_patterns("__pycache__"))
-        shutil.copytree(BOOK / "_extra", self.book / "_extra")
-        for name in ("_config.yml", "references.bib"):
-            shutil.copy2(BOOK / name, self.book)
-        self.write("_toc.yml", "format: jb-book\nroot: first\n")
-
-    def write(self, name, text):
-        path = self.book / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf8")
-
-    def build(self, **environment):
-        """Build, and return the exit status, what was printed and the names of the notebooks that were run."""
-        clean = {k: v for k, v in os.environ.items() if not k.startswith("HIGHWAY_LESSONS")}
-        command = [sys.executable, "-m", "jupyter_book.cli.main", "build", "book", "-W", "-n", "--keep-going"]
-        command[1:3] = ["-c", "from jupyter_book.cli.main import main; main()"]
-        done = subprocess.run(
-            command, cwd=self.folder, env=clean | environment, capture_output=True, text=True, check=False
-        )
-        output = re.sub(r"\x1b\[[\d;]*m", "", done.stdout + done.stderr)
-        return done.returncode, output, re.findall(r"(\w+)\.ipynb: Executing notebook", output)
-
-    def page(self, name):
-        return (self.book / "_build" / "html" / f"{name}.html").read_text(encoding="utf8")
+GITLAB = "https://gitlab.com/owner/lessons"
 
 
 @pytest.fixture
@@ -127,21 +84,60 @@ def test_one_flag_leaves_the_solutions_out(scratch, flag):
     assert "answer" in (scratch.book / "first.ipynb").read_text(encoding="utf8")
 
 
-@pytest.mark.parametrize("given", [URL, ""])
+BRANCH = "main?urlpath=lab/tree/book/chapters/first.ipynb"
+LAUNCHED = {  # by the repository: where a notebook's buttons lead
+    URL: {
+        "Binder": f"https://mybinder.org/v2/gh/owner/lessons/{BRANCH}",
+        "Colab": "https://colab.research.google.com/github/owner/lessons/blob/main/book/chapters/first.ipynb",
+    },
+    GITLAB: {"Binder": f"https://mybinder.org/v2/gl/owner%2Flessons/{BRANCH}"},
+    "": {},
+}
+
+
+@pytest.mark.parametrize("given", LAUNCHED, ids=["GitHub", "GitLab", "unknown"])
 def test_buttons_lead_to_the_repository_or_are_left_out(scratch, given):
-    scratch.write("_toc.yml", "format: jb-book\nroot: chapters/first\n")
+    scratch.write("_toc.yml", "format: jb-book\nroot: chapters/first\nchapters:\n- file: second\n")
     scratch.write("chapters/first.ipynb", notebook())
+    scratch.write("second.md", "# A page without a notebook\n")
     status, output, _ = scratch.build(HIGHWAY_LESSONS_REPOSITORY=given)
     assert status == 0, output
-    page = BeautifulSoup(scratch.page("chapters/first"), "html.parser")
-    links = {a["href"] for a in page.select(".article-header-buttons a[href]") if a["href"].startswith("http")}
-    if given:
-        binder = "https://mybinder.org/v2/gh/owner/lessons/main?urlpath=lab/tree/book/chapters/first.ipynb"
-        assert binder in links
-        assert URL in links
-    else:
-        assert links == set()
-        assert page.select(".dropdown-launch-buttons, .dropdown-source-buttons") == []
+    page, other = (BeautifulSoup(scratch.page(name), "html.parser") for name in ("chapters/first", "second"))
+    menu = page.select(".dropdown-launch-buttons a")
+    assert {a.get_text(strip=True): a["href"] for a in menu} == LAUNCHED[given]
+    assert other.select(".dropdown-launch-buttons") == []
+    for read in (page, other):
+        links = {a["href"] for a in read.select(".article-header-buttons a[href]") if a["href"].startswith("http")}
+        assert (given in links) == bool(given)
+        assert links != set() or not given
+        assert bool(read.select(".dropdown-source-buttons")) == bool(given)
+        for button in read.select(".article-header-buttons button, .article-header-buttons a"):
+            assert button.get("aria-label") or button.get_text(strip=True) or button.get("title"), button
+            assert button.get("tabindex") != "-1"
+    if not given:
+        assert "launch-buttons" not in scratch.page("chapters/first")
+
+
+def test_a_forge_that_no_service_reads_gets_no_launch_button():
+    assert repository.launchers("https://codeberg.org/owner/lessons") == {}
+
+
+def test_what_the_buttons_open_is_in_the_repository():
+    """They name `book/` and a page's own name: those files, as committed."""
+    for document in toc_documents():
+        if (BOOK / f"{document}.ipynb").exists():
+            command = ["git", "-C", str(ROOT), "cat-file", "-e", f"HEAD:book/{document}.ipynb"]
+            subprocess.run(command, check=True)
+
+
+def test_each_page_offers_its_source_and_none_offers_live_code(book, page_name):
+    """A page's download is there beside it, so it works from a folder too; Thebe's button would be a dead one."""
+    path = book / f"{page_name}.html"
+    text = path.read_text(encoding="utf8")
+    (button,) = BeautifulSoup(text, "html.parser").select("a.btn-download-source-button")
+    assert (path.parent / button["href"]).resolve().is_file()
+    assert (BOOK / f"{page_name}.ipynb").exists() == button["href"].endswith(".ipynb")
+    assert "thebe" not in text.lower()
 
 
 @pytest.mark.parametrize(

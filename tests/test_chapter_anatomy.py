@@ -80,7 +80,7 @@ def lines(cell):
 
 
 def set_up(path):
-    """The set-up cell: the guard for a missing package, and what follows it."""
+    """The set-up cell: the guard for a missing package (test_lone_notebook.py has it act), and what follows it."""
     first = code(read(path).cells)[0].source
     guard, _, rest = first.partition("raise PackageMissing from None\n")
     return guard, [line for line in rest.splitlines() if line.strip()]
@@ -326,16 +326,3 @@ def test_checks_answer_none_kindly_and_solutions_are_right(path):
     for title, (_, answer, solution) in exercises(path):
         assert first[answer.id][-1]["data"]["text/plain"].startswith("Not yet: "), title
         assert first[solution.id][-1]["data"]["text/plain"].startswith("Right: "), title
-
-
-def test_without_the_package_the_first_cell_says_one_sentence():
-    """No bare traceback: one line that says what to do. Every notebook has the template's guard."""
-    notebook = nbformat.read(BOOK / "_template.ipynb", as_version=4)
-    missing = nbformat.v4.new_code_cell('import sys\n\nsys.modules["highway_lessons"] = None')
-    first = code(notebook.cells)[0]
-    client = NotebookClient(nbformat.v4.new_notebook(cells=[missing, first]), timeout=60, allow_errors=True)
-    client.execute()
-    (error,) = first.outputs
-    assert error["output_type"] == "error"
-    assert "\n".join(error["traceback"]).count("\n") == 0
-    assert "pip install" in error["traceback"][0]

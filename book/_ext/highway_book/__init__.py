@@ -6,13 +6,14 @@
 - screen readers hear a list where there is one, and the name of each button;
 - launch buttons appear only where there is a repository to launch from;
 - one flag leaves the solutions out, for a class;
+- notebooks for download read well and run alone, and find the package's wheel on the site;
 - a build that ended with a warning fails again until it is mended.
 """
 
 import os
 from pathlib import Path
 
-from highway_book import mathjax, repository, solutions
+from highway_book import downloads, mathjax, repository, site, solutions
 from highway_book.fingerprint import fingerprint
 
 
@@ -55,4 +56,6 @@ def setup(app):
     app.connect("build-finished", forget_failed_build)
     repository.setup(app)
     solutions.setup(app)
+    downloads.setup(app)
+    site.setup(app)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -34,6 +34,17 @@ def find_url(folder):
         return ""
 
 
+def launchers(url):
+    """Say, as the theme wants it, where a notebook of this repository can be opened: what each service can read."""
+    forge = url.split("/")[2]
+    found = {}
+    if forge in ("github.com", "gitlab.com"):
+        found |= {"binderhub_url": "https://mybinder.org", "notebook_interface": "jupyterlab"}
+    if forge == "github.com":
+        found |= {"colab_url": "https://colab.research.google.com"}
+    return found
+
+
 def add_buttons(app, config):
     url = find_url(app.srcdir)
     if url:
@@ -43,7 +54,7 @@ def add_buttons(app, config):
             "path_to_docs": "book",
             "use_repository_button": True,
             "use_issues_button": True,
-            "launch_buttons": {"binderhub_url": "https://mybinder.org", "notebook_interface": "jupyterlab"},
+            "launch_buttons": launchers(url),
         }
 
 

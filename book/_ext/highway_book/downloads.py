@@ -1,0 +1,61 @@
+"""The notebooks that pages offer for download: copies of the book's files, made fit to be read and run alone.
+
+What only the book understands becomes plain text: terms lose their links, equations keep the page's numbers, citations
+go (author and year stand in the sentence). Links lead to the site, and the set-up cell knows it, if its address is
+known. For a class, the solutions are left out.
+"""
+
+import json
+import re
+from pathlib import Path
+from urllib.parse import urljoin
+
+from highway_book import site, solutions
+
+
+def plain(text, number):
+    """Return a Markdown cell's text without the book's roles and labels; `number` gives an equation's by its label."""
+    text = re.sub(r"\s*(?<!`)\{cite:[pt]\}`[^`]*`", "", text)
+    text = re.sub(r"(?<!`)\{term\}`([^`<]*?)(\s*<[^`]*>)?`", r"\1", text)
+    text = re.sub(r"(?<!`)\{eq\}`([^`]*)`", lambda match: f"({number[match[1]]})", text)
+    return re.sub(r"^\$\$ \(([\w-]+)\)$", lambda match: rf"\tag{{{number[match[1]]}}}" + "\n$$", text, flags=re.M)
+
+
+def lead_to_pages(text, folder):
+    """Turn links to the book's other files into links to their pages; `folder` is the address of this file's folder."""
+    link = re.compile(r"(?<=\]\()(?!\w+:)([^()#\s]+)\.(?:ipynb|md)(?=(#[^()\s]*)?\))")
+    return link.sub(lambda match: urljoin(f"{folder}/", f"{match[1]}.html"), text)
+
+
+def equation_numbers(env):
+    """What the pages print beside each equation, by its label."""
+    numbers = {label: str(number) for label, (_, number) in env.get_domain("math").equations.items()}
+    for counted in env.toc_fignumbers.values():
+        for name, number in counted.get("displaymath", {}).items():
+            numbers[name.removeprefix("equation-")] = ".".join(map(str, number))
+    return numbers
+
+
+def rewrite(app, error):
+    """Make each copy anew from the book's file, whatever an earlier build has written."""
+    if error or app.builder.name != "html":
+        return
+    address, number = site.find_address(app.srcdir), equation_numbers(app.env)
+    copies = Path(app.outdir, "_sources")
+    for copy in copies.rglob("*.ipynb"):
+        file = copy.relative_to(copies)
+        notebook = json.loads(Path(app.srcdir, file).read_text(encoding="utf8"))
+        if not app.config.solutions:
+            solutions.take_out(notebook)
+        site.stamp(notebook, address)
+        for cell in notebook["cells"]:
+            if cell["cell_type"] == "markdown":
+                text = plain("".join(cell["source"]), number)
+                if address:
+                    text = lead_to_pages(text, f"{address}/{file.parent.as_posix()}".removesuffix("/."))
+                cell["source"] = text.splitlines(keepends=True)
+        copy.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf8")
+
+
+def setup(app):
+    app.connect("build-finished", rewrite)
