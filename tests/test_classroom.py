@@ -97,7 +97,7 @@ def test_files_variables_and_commands_that_the_page_names_exist():
     assert commands == {"lab", "book"}
     for command in commands:
         assert re.search(rf"^{command}:", makefile, re.MULTILINE)
-    for name in ("requirements.txt", "requirements-torch.txt"):
+    for name in ("requirements.txt", "requirements-torch.txt", "binder/requirements.txt"):
         assert name in PAGE
         assert (ROOT / name).is_file()
     extension = "".join(path.read_text(encoding="utf8") for path in (BOOK / "_ext" / "highway_book").glob("*.py"))
