@@ -179,9 +179,10 @@ def test_an_edit_builds_again_and_installs_nothing(house, edited):
     assert house("book")[2] == ["jupyter-book build book -W -n --keep-going"]
 
 
-def test_a_flag_builds_again(house):
+@pytest.mark.parametrize("flag", ["SOLUTIONS", "REPOSITORY", "SITE"])
+def test_a_flag_builds_again(house, flag):
     house("book")
-    assert house("book", HIGHWAY_LESSONS_SOLUTIONS="0")[2] == ["jupyter-book build book -W -n --keep-going"]
+    assert house("book", **{f"HIGHWAY_LESSONS_{flag}": "0"})[2] == ["jupyter-book build book -W -n --keep-going"]
 
 
 def test_a_new_pin_installs_again(house):
