@@ -138,7 +138,11 @@ def address(book):
     return lambda name: (book / f"{name}.html").as_uri()
 
 
-SUMMARIES = {"chapter": "seconds and peak memory of each notebook", "page": "weight of each page"}
+SUMMARIES = {
+    "chapter": "seconds and peak memory of each notebook",
+    "page": "weight of each page",
+    "binder": "seconds and peak memory in the environment of Binder",
+}
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -79,10 +79,11 @@ class Lab:
 
 
 @contextlib.contextmanager
-def serve(browser, root, folder, python=sys.executable):
+def serve(browser, root, folder, python=sys.executable, entry=None):
     """Start the JupyterLab of an environment on a free port, for the notebooks in `root`, and a tab that opens it.
 
-    What JupyterLab itself writes goes into `folder`. At the end, nothing may have asked another host for anything.
+    `entry` is a script that starts the command it is given. What JupyterLab itself writes goes into `folder`. At the
+    end, nothing may have asked another host for anything.
     """
     config = folder / "config"
     (config / "labconfig").mkdir(parents=True)
@@ -105,6 +106,7 @@ def serve(browser, root, folder, python=sys.executable):
     command = [python, "-m", "jupyterlab", "--no-browser", "--expose-app-in-browser", "--ip=127.0.0.1"]
     command += [f"--port={port}", "--ServerApp.port_retries=0", f"--IdentityProvider.token={token}"]
     command += [f"--ServerApp.root_dir={root}", "--allow-root"]
+    command = [*filter(None, [entry]), *command]
     log = folder / "log.txt"
     with log.open("w") as out:
         server = subprocess.Popen(command, env=environment, stdout=out, stderr=subprocess.STDOUT)

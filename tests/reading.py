@@ -4,6 +4,7 @@ import ast
 import contextlib
 import io
 import json
+import re
 from typing import NamedTuple
 
 import nbformat
@@ -37,3 +38,11 @@ def run(path):
                 shown[cell.id] = eval(compile(last, cell.id, "eval"), names) if last else None
             printed[cell.id] = text.getvalue()
     return Run(names, printed, shown)
+
+
+def reading_time(path):
+    """What a notebook says of itself: (minutes to read, seconds to run), or None if it says nothing."""
+    stated = re.search(
+        r"^(\d+) minutes to read, (?:about |less than )?(\d+) seconds to run\.", prose(path), re.MULTILINE
+    )
+    return tuple(map(int, stated.groups())) if stated else None

@@ -9,6 +9,7 @@ import time
 import nbformat
 import psutil
 from nbclient import NotebookClient
+from reading import reading_time
 
 NOWHERE = "http://127.0.0.1:9"
 
@@ -34,6 +35,8 @@ def test_runs_from_any_folder_offline_in_time_and_memory(notebook_path, tmp_path
         "chapter", f"{notebook_path.stem:<40} {busy:5.1f} s of work, {waited:5.1f} s by the clock, {megabytes:4.0f} MB"
     )
     assert busy < 45  # the clock would tell how busy the computer is with other things
+    if stated := reading_time(notebook_path):
+        assert busy < 2 * stated[1], f"it says that it takes {stated[1]} seconds"  # computers differ, and so do moments
     assert megabytes < 1000
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
