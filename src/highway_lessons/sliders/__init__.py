@@ -22,7 +22,7 @@ from highway_lessons.sliders import frames, images
 from highway_lessons.sliders.frames import Band, Curve, number
 from highway_lessons.sliders.images import Colours
 from highway_lessons.sliders.living import LivingNet, living_net
-from highway_lessons.sliders.training_panel import TrainingPanel, training_panel
+from highway_lessons.sliders.panel import TrainingPanel, training_panel
 from highway_lessons.sliders.widget import OffTheGrid, Widget, close_earlier, read
 
 __all__ = [

@@ -28,21 +28,25 @@ RECIPE = {
 class Seeds(NamedTuple):
     """Five trainings of one setting: test accuracies in per cent.
 
-    `final`, of shape (seeds,), is after the last epoch, and `GUESSING` where a training diverged; `diverged` says how
-    many did. `curves`, of shape (seeds, epochs), is None where only the end was recorded.
+    `final`, of shape (seeds,), is after the last epoch, and `GUESSING` where a training diverged; `diverged`,
+    of the same shape, says which. `curves`, of shape (seeds, epochs), is None where only the end was recorded.
     """
 
     final: np.ndarray
-    diverged: int
+    diverged: np.ndarray
     curves: np.ndarray | None
 
     def in_words(self):
         """Say mean and range, such as "five seeds 95.2 (94.4 to 96.7) %"."""
         final, some = self.final, ["", "one", "two", "three", "four"]
-        if self.diverged == len(final):
+        if self.diverged.all():
             return "all five seeds diverged"
         said = f"five seeds {final.mean():.1f} ({final.min():.1f} to {final.max():.1f}) %"
-        return f"{said}, {some[self.diverged]} of which diverged, counted as guessing" if self.diverged else said
+        return (
+            f"{said}, {some[self.diverged.sum()]} of which diverged, counted as guessing"
+            if self.diverged.any()
+            else said
+        )
 
 
 def recorded(setting):
@@ -116,4 +120,4 @@ def _seeds(points):
     curves = [p.get("curves", {}).get("test_accuracy", []) for p in points]
     whole = all(len(curve) == EPOCHS and None not in curve for curve in curves)
     diverged = np.isnan(final)
-    return Seeds(np.where(diverged, GUESSING, final), int(diverged.sum()), 100 * np.array(curves) if whole else None)
+    return Seeds(np.where(diverged, GUESSING, final), diverged, 100 * np.array(curves) if whole else None)

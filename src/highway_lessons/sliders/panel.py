@@ -75,8 +75,8 @@ class TrainingPanel(Widget):
         sentence it "says", the "series" and their "looks".
     """
 
-    _esm = read("elements.js", "lines.js", "controls.js", "training_panel.js")
-    _css = read("explore.css", "living.css", "training_panel.css")
+    _esm = read("elements.js", "lines.js", "controls.js", "panel.js")
+    _css = read("explore.css", "living.css", "panel.css")
     made = traitlets.Dict().tag(sync=True)  # what never changes: controls, axes, caption
     start = traitlets.Dict().tag(sync=True)
     value = traitlets.Dict().tag(sync=True)
@@ -164,8 +164,8 @@ class TrainingPanel(Widget):
                 self._curve = setting["block"], [100 * share for share in run.history["test_accuracy"]]
             last = f"{_ended(run)} {_compared(setting, seeds)}", run.history, seeds
         except (Exception, KeyboardInterrupt) as error:
-            sort = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
-            last, finished = (f"there is no result. {sort}{error}", {}), {}
+            told = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+            last, finished = (f"there is no result. {told.removesuffix(': ')}", {}), {}
         self._busy = False  # before the page hears of it, so that its next Train is heeded
         show(*last, **finished)
 
@@ -174,7 +174,7 @@ class TrainingPanel(Widget):
 
 
 def _shown(says, series=None, running=False, done=0, total=1):
-    """What training_panel.js shows."""
+    """What panel.js shows."""
     series = series or {}
     looks = [
         look._asdict() | {"name": name, "kind": kind(series[name]), "marker": MARKERS[look.marker]}
@@ -224,7 +224,8 @@ def _epochs(n):
 def _compared(setting, seeds):
     """Say what was recorded: at this setting, or else at the nearest one."""
     if seeds is not None:
-        return f"Recorded: this seed {seeds.final[SEED]:.1f} %, {seeds.in_words()}."
+        this = "diverged" if seeds.diverged[SEED] else f"{seeds.final[SEED]:.1f} %"
+        return f"Recorded: {'' if seeds.diverged.all() else f'this seed {this}, '}{seeds.in_words()}."
     near = nearest(setting)
     return f"This setting was not recorded; the nearest that was is {_in_words(near)}: {recorded(near).in_words()}."
 
