@@ -84,7 +84,7 @@ class TrainingPanel(Widget):
 
     def __init__(self, caption):
         self._last = dict(START)
-        self._lock, self._busy, self._stop, self._thread = threading.Lock(), False, threading.Event(), None
+        self._lock, self._busy, self._stop, self._thread = threading.RLock(), False, threading.Event(), None
         self._curve = None  # the last training: its block and its test accuracies, in per cent
         xticks, yticks = ticks(*AXES["xlim"]), ticks(*AXES["ylim"])
         made = {
@@ -166,8 +166,9 @@ class TrainingPanel(Widget):
         except (Exception, KeyboardInterrupt) as error:
             told = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
             last, finished = (f"there is no result. {told.removesuffix(': ')}", {}), {}
-        self._busy = False  # before the page hears of it, so that its next Train is heeded
-        show(*last, **finished)
+        with self._lock:  # who hears that it has ended can train again
+            self._busy = False
+            show(*last, **finished)
 
     def _sentence(self):
         return self.shown["says"]
