@@ -3,7 +3,16 @@
 import os
 
 import pytest
-from test_sliders_page import HEAD, PHONE, assert_fits_a_phone, assert_picture, assert_readable, open_figures, stops
+from test_sliders_page import (
+    HEAD,
+    PHONE,
+    assert_fits_a_phone,
+    assert_picture,
+    assert_readable,
+    move_every_slider,
+    open_figures,
+    stops,
+)
 
 from highway_lessons import studies
 from highway_lessons.notebook import BUILDING_BOOK
@@ -34,6 +43,7 @@ def says(figure):
 def test_by_keyboard_recorded_trainings_are_found_and_missing_ones_said(page, made):
     [figure] = open_figures(page, made["light"])
     assert stops(figure) == ["highway", "20", "−2", "Adam", "0.001"]
+    move_every_slider(page, figure)
     assert figure.locator(".hl-band").evaluate_all("all => all.map(e => e.getAttribute('d').length > 100)") == [
         False, True, False
     ]  # fmt: skip

@@ -27,7 +27,7 @@ AXES = {"xlabel": "epoch", "ylabel": "test accuracy, %", "xlim": (0, 31), "ylim"
 IDLE = "Nothing is trained yet. Choose a setting, say what you expect, then press Train."
 LIVE = (
     "This page shows recorded trainings. In a notebook with a kernel, this place is a panel that trains: "
-    "open the chapter on Binder, or with make lab in the course's folder."
+    "open the chapter on Binder, or by the command “make lab” in the course's folder."
 )
 PAUSE = 0.1  # seconds between two looks at a training
 
