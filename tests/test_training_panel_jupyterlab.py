@@ -133,6 +133,14 @@ def test_dragging_a_slider_starts_nothing_and_queues_nothing(lab, panel):
 def test_train_by_mouse_draws_a_curve_that_grows_and_compares(lab, panel, record_property):
     choose(panel, depth=1)
     before = says(panel)
+    lab.page.evaluate(
+        """() => {
+          const panel = document.querySelector(".hl-training");
+          window.heights = [];
+          const note = () => { heights.push(panel.offsetHeight); requestAnimationFrame(note); };
+          note();
+        }"""
+    )
     button(panel, "Train").click()
     wait_for_sentence(panel, "training, epoch")
     assert before != says(panel)
@@ -146,6 +154,8 @@ def test_train_by_mouse_draws_a_curve_that_grows_and_compares(lab, panel, record
     assert shares == sorted(shares)
     assert len(set(lengths)) >= 4
     assert points(panel) == 30
+    heights = lab.page.evaluate("window.heights")
+    assert min(heights) == heights[0], "the page below does not jump up"
     final = 100 * studies.load("gate_bias").select(gate_bias=-2.0, depth=10, optimiser="adam", dtype="float32").array(
         "test_accuracy"
     )

@@ -1,7 +1,7 @@
 // Behind elements.js, lines.js and controls.js. Controls, Train and Stop, and the learning curve that the kernel sends.
 function render({ model, el }) {
-  const { sliders, choices, axes, caption } = model.get("made"), ui = controls(model), box = (kind, ...children) =>
-    make("div", { class: `hl-${kind}` }, ...children);
+  const { sliders, choices, axes, caption } = model.get("made"), ui = controls(model);
+  const box = (kind, ...children) => make("div", { class: `hl-${kind}` }, ...children);
   const rows = sliders.map(ui.slider), bias = rows[sliders.findIndex(({ name }) => name === "gate_bias")];
   const ask = (what) => () => { // Train carries the controls: a message may be quicker than a slider
     if (model.get("shown").running === (what === "train")) return;
@@ -30,12 +30,14 @@ function render({ model, el }) {
     if (!gates) bias[2].textContent = "no gates";
   }
   const key = (look) => make("svg", { role: "none" }, coloured(look, line(look, "M0,7H36"), marker(look, "18,7")));
-  const paint = () => plot.clientWidth && draw(model.get("shown"), svg, plot.clientWidth, axes, model.get("shown").looks);
+  const paint = (shown = model.get("shown")) =>
+    plot.clientWidth && draw(shown, svg, plot.clientWidth, axes, shown.looks);
   function update() {
     const shown = model.get("shown"), percent = `${Math.round((100 * shown.done) / shown.total)} %`;
     clearTimeout(late);
     [train, stop].forEach((button, k) => button.setAttribute("aria-disabled", shown.running === (k === 0)));
     [progress.max, progress.value, share.textContent] = [shown.total, shown.done, percent];
+    legend.style.minHeight = `${legend.offsetHeight}px`; // nor does a shorter legend
     legend.replaceChildren(...shown.looks.map((look) => make("li", {}, key(look), look.name)));
     say(shown.says);
     if (running !== undefined && running !== shown.running) { // announced: that it begins, and how it ended
@@ -47,7 +49,7 @@ function render({ model, el }) {
   }
   follow();
   update();
-  const watch = new ResizeObserver(() => { says.style = ""; paint(); });
+  const watch = new ResizeObserver(() => { says.style = legend.style = ""; paint(); });
   watch.observe(plot);
   model.on("change:value", follow);
   model.on("change:shown", update);
