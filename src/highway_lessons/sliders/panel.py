@@ -1,7 +1,8 @@
 """A panel that trains: in a notebook with a kernel it trains a network, on a page it shows recorded trainings.
 
-The kernel trains in a thread beside the notebook, so that Stop and other cells are heard. A control that is moved does
-nothing by itself: only Train starts something, and only one training at a time.
+The kernel trains in a thread beside the notebook, so that Stop and other cells are heard; while a long cell runs, Stop
+waits for its end. A control that is moved does nothing by itself: only Train starts something, and only one training at
+a time.
 """
 
 import threading
