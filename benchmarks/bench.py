@@ -178,7 +178,7 @@ def processor():
     """Return the processor's name, as far as the system tells it."""
     information = Path("/proc/cpuinfo")
     if information.exists():
-        for line in information.read_text().splitlines():
+        for line in information.read_text(encoding="utf8").splitlines():
             if line.startswith("model name"):
                 return f"{line.split(':', 1)[1].strip()}, {os.cpu_count()} processors"
     return f"{platform.processor() or platform.machine()}, {os.cpu_count()} processors"

@@ -297,7 +297,9 @@ def test_a_picture_follows_and_is_read_by_keyboard(lab):
 
 
 CHAPTERS = [
-    path for path in sorted(BOOK.rglob("*.ipynb")) if "_build" not in path.parts and "explore(" in path.read_text()
+    path
+    for path in sorted(BOOK.rglob("*.ipynb"))
+    if "_build" not in path.parts and "explore(" in path.read_text(encoding="utf8")
 ]
 
 
