@@ -232,7 +232,7 @@ def at_least_1(text):
 def write(results, target):
     """Write what is known so far."""
     if target:
-        target.write_text(json.dumps(results, indent=1) + "\n")
+        target.write_text(json.dumps(results, indent=1) + "\n", encoding="utf8")
 
 
 if __name__ == "__main__":
