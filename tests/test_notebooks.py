@@ -105,8 +105,10 @@ def slug(heading):
 
 def plain_pages():
     """Every Markdown file of the repository."""
-    made = {"_build", ".venv", "node_modules", "build", "dist", ".pytest_cache"}
-    return sorted(p for p in ROOT.rglob("*.md") if not made & set(p.relative_to(ROOT).parts))
+    made = {"_build", "build", "dist", "node_modules"}
+    folders = [f for f in ROOT.iterdir() if f.is_dir() and (f.name == ".github" or f.name[0] != ".")]
+    found = [*ROOT.glob("*.md"), *(page for folder in folders for page in folder.rglob("*.md"))]
+    return sorted(page for page in found if not made & set(page.relative_to(ROOT).parts))
 
 
 @pytest.mark.parametrize("path", plain_pages(), ids=lambda p: p.relative_to(ROOT).as_posix())
