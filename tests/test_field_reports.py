@@ -67,7 +67,7 @@ ITEMS = {
     ],
     "P66 one slider's range crashes another (widgetti/reacton#47)": [
         "test_sliders_python.py::test_a_wrong_value_raises_a_sentence_and_changes_nothing",
-        "test_sliders_page.py::test_sliders_of_the_book_answer",  # each slider at both ends; none changes another's range
+        "test_sliders_page.py::test_sliders_of_the_book_answer",  # each slider at both its ends
     ],
     # --- it opens elsewhere ---
     "P03 first cell on Binder: no module (alan-turing-institute/scivision#127)": [
