@@ -89,7 +89,7 @@ ITEMS = {
         "test_notebooks.py::test_cells_need_neither_the_book_nor_a_folder",
     ],
     "P30 live code without output (jupyter-book/jupyter-book#1533)": [
-        "test_book_html.py::test_no_stock_slider_is_left_that_would_move_and_change_nothing",  # live code is not offered
+        "test_book_html.py::test_no_stock_slider_is_left_that_would_move_and_change_nothing",
     ],
     "P31 launch buttons lead nowhere (jupyter-book/jupyter-book#1906)": [
         "test_book_build.py::test_buttons_lead_to_the_repository_or_are_left_out",
@@ -286,8 +286,8 @@ ITEMS = {
     ],
 }
 NUMBERS = (
-    1, 3, 4, 5, 7, 9, 11, 13, 14, 15, 17, 18, 19, 20, 22, 23, 26, 27, 29, 30, 31, 32, 34, 35, 37, 39, 40, 41, 42, 43, 44,
-    45, 46, 47, 49, 50, 52, 55, 56, 58, 59, 60, 62, 63, 64, 65, 66, 68, 69, 70,
+    1, 3, 4, 5, 7, 9, 11, 13, 14, 15, 17, 18, 19, 20, 22, 23, 26, 27, 29, 30, 31, 32, 34, 35, 37, 39, 40, 41, 42, 43,
+    44, 45, 46, 47, 49, 50, 52, 55, 56, 58, 59, 60, 62, 63, 64, 65, 66, 68, 69, 70,
 )  # fmt: skip
 SHORT = 15
 
