@@ -45,7 +45,9 @@ def test_only_what_changed_runs_again(scratch):
     assert scratch.build(**path)[::2] == (0, ["second"])
 
     source = package / "__init__.py"
-    source.write_text(re.sub(r'__version__ = ".*"', '__version__ = "9.9"', source.read_text("utf8")), encoding="utf8")
+    source.write_text(
+        re.sub(r'__version__ = ".*"', '__version__ = "9.9"', source.read_text(encoding="utf8")), encoding="utf8"
+    )
     status, output, ran = scratch.build(**path)
     assert (status, sorted(ran)) == (0, ["first", "second"]), output
     assert "version 9.9" in scratch.page("first")
