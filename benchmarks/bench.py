@@ -178,7 +178,7 @@ def processor():
     """Return the processor's name, as far as the system tells it."""
     information = Path("/proc/cpuinfo")
     if information.exists():
-        for line in information.read_text().splitlines():
+        for line in information.read_text(encoding="utf8").splitlines():
             if line.startswith("model name"):
                 return f"{line.split(':', 1)[1].strip()}, {os.cpu_count()} processors"
     return f"{platform.processor() or platform.machine()}, {os.cpu_count()} processors"
@@ -232,7 +232,7 @@ def at_least_1(text):
 def write(results, target):
     """Write what is known so far."""
     if target:
-        target.write_text(json.dumps(results, indent=1) + "\n")
+        target.write_text(json.dumps(results, indent=1) + "\n", encoding="utf8")
 
 
 if __name__ == "__main__":

@@ -108,7 +108,7 @@ def serve(browser, root, folder, python=sys.executable, entry=None):
     command += [f"--ServerApp.root_dir={root}", "--allow-root"]
     command = [*filter(None, [entry]), *command]
     log = folder / "log.txt"
-    with log.open("w") as out:
+    with log.open("w", encoding="utf8") as out:
         server = subprocess.Popen(command, env=environment, stdout=out, stderr=subprocess.STDOUT)
     context = browser.new_context(viewport={"width": 1280, "height": 1000})
     try:
@@ -136,4 +136,4 @@ def wait_for_server(url, server, log):
             return
         except (urllib.error.URLError, ConnectionError):
             time.sleep(0.1)
-    pytest.fail(f"JupyterLab did not answer within a minute:\n{log.read_text()[-2000:]}", pytrace=False)
+    pytest.fail(f"JupyterLab did not answer within a minute:\n{log.read_text(encoding='utf8')[-2000:]}", pytrace=False)

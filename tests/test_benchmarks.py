@@ -206,7 +206,7 @@ def test_the_table_says_what_was_measured(load, capsys):
 def test_a_contestant_that_fails_is_named_and_the_others_go_on(load, capsys, tmp_path, code, says):
     bench = load("bench.py")
     broken = tmp_path / "broken.py"
-    broken.write_text(code)
+    broken.write_text(code, encoding="utf8")
     bench.CONTESTANTS = {"ours": bench.CONTESTANTS["ceiling"], "torch": (str(broken), "a broken one")}
     records = bench.race(list(bench.CONTESTANTS), rounds=1, epochs=1)
     assert says in capsys.readouterr().out
@@ -232,7 +232,7 @@ def test_a_part_of_the_benchmark_overwrites_nothing(tmp_path):
     assert (FOLDER / "results.json").read_bytes() == before
     written = tmp_path / "results.json"
     subprocess.run([*command[:-2], f"--results={written}", *command[-2:]], capture_output=True, check=True)
-    results = json.loads(written.read_text())
+    results = json.loads(written.read_text(encoding="utf8"))
     assert results["seconds"]["ceiling"] > 0
     assert results["growth"]["megabytes_at_depth_1000"] > 100
 
@@ -240,7 +240,7 @@ def test_a_part_of_the_benchmark_overwrites_nothing(tmp_path):
 def test_pinned_kernels_are_unset_for_the_runs(load, tmp_path, monkeypatch):
     bench = load("bench.py")
     script = tmp_path / "show.py"
-    script.write_text("import json, os; print(json.dumps(dict(os.environ)))")
+    script.write_text("import json, os; print(json.dumps(dict(os.environ)))", encoding="utf8")
     for name in bench.PINNED:
         monkeypatch.setenv(name, "Prescott")
     seen = bench.run_alone(script, BENCH_EPOCHS="7")

@@ -222,7 +222,10 @@ def test_a_chapter_runs_and_its_sliders_follow(lab, environment, path, record_pr
     kernel = psutil.Process(lab.ask("__import__('os').getpid()"))
     assert Path(lab.ask("__import__('highway_lessons').__file__")).is_relative_to(environment[1].parents[1])
     assert lab.ask("__import__('os').environ['OMP_NUM_THREADS']") == "1"
-    everything = "[w for _, made in __import__('highway_lessons.sliders').sliders.widget._MADE.values() for w in made]"
+    everything = (
+        "[w for _, made in __import__('highway_lessons.sliders').sliders.widget._MADE.values() for w in made"
+        " if type(w).__name__ != 'TrainingPanel']"  # its figure does not follow its controls; a test of its own has it
+    )
     figures = lab.page.locator(SLIDERS)
     expected = lab.ask(f"len({everything})")
     assert expected >= 1

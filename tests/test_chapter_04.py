@@ -4,6 +4,7 @@ Phrases with numbers are built here from the records and must stand in the text;
 or a per cent sign may. The cells run in one namespace, as a reader would run them.
 """
 
+import itertools
 import re
 
 import numpy as np
@@ -17,6 +18,7 @@ from highway_lessons.exercises import training as checks
 from highway_lessons.gradients import over_seeds, profile
 from highway_lessons.palette import BLOCKS
 from highway_lessons.studies.__main__ import main as studies_command
+from highway_lessons.studies.recorded import GRID, recorded
 from highway_lessons.studies.trainings import matched_width
 
 CHAPTER = BOOK / "chapters" / "04-train-from-five-to-a-hundred-layers.ipynb"
@@ -219,6 +221,20 @@ def spiral_phrases():
     ]
 
 
+def panel_phrases():
+    """What the text says of the settings that it asks the reader to train, from the studies themselves."""
+    low = studies.load("gate_bias").select(gate_bias=-5.0, depth=100, optimiser="adam", dtype="float32")
+    kinds = [seeds("highway, −2", 20), seeds("highway, −2", 100), 100 * low.array("test_accuracy"), seeds("plain", 20)]
+    first, deep, closed, plain = (f"{mean(five)} % ({span(five, 1)})" for five in kinds)
+    return [
+        f"20 highway blocks with bias −2 reach {first}, the mean and the range of five seeds.",
+        f"A hundred reach {deep}:",
+        f"with bias −5 a hundred blocks reach {closed}.",
+        f"Twenty plain blocks reach {plain}.",
+        f"the other four stay near {seeds('plain', 20)[1:].mean():.0f} %.",
+    ]
+
+
 def rough_phrases():
     """What alternative texts say roughly: the phrase, the number in it, what the record says, the factor allowed."""
     deep = np.array(
@@ -259,7 +275,7 @@ NUMBER = r"\d+(?:\.\d+)?\s*%|\d+\.\d+|\d+e-?\d+"
 
 
 def test_the_text_says_what_the_records_say():
-    for phrase in [*phrases(), *spiral_phrases()]:
+    for phrase in [*phrases(), *spiral_phrases(), *panel_phrases()]:
         assert phrase in TEXT
 
 
@@ -272,7 +288,9 @@ def test_rough_numbers_have_the_size_that_the_records_give():
 def test_no_number_of_the_text_is_unchecked():
     rest = TEXT
     for phrase in sorted(
-        {*phrases(), *spiral_phrases(), *(phrase for phrase, *_ in rough_phrases())}, key=len, reverse=True
+        {*phrases(), *spiral_phrases(), *panel_phrases(), *(phrase for phrase, *_ in rough_phrases())},
+        key=len,
+        reverse=True,
     ):
         rest = rest.replace(phrase, " ")
     assert re.findall(NUMBER, rest) == []
@@ -377,6 +395,23 @@ def test_where_the_dots_lie_beside_the_line_without_blocks():
     assert 0.4 < np.mean(around > 0) < 0.6
     for kind in ("plain", "plain, matched", "highway, −2", "highway, −ln L"):
         assert np.mean([seeds(kind, depth) > line.mean() for depth in depths]) < 0.07, kind
+
+
+def test_what_the_text_says_beside_the_panel(run):
+    """The defaults it speaks of, the seed it warns of, the late hundred blocks, the share of places with a record."""
+    panel = run.shown["change-panel"]
+    start = {"block": "highway", "depth": 20, "gate_bias": -2.0, "optimiser": "Adam", "learning_rate": 1e-3}
+    assert panel.value == panel.start == start
+    plain, rest = seeds("plain", 20)[0], seeds("plain", 20)[1:]
+    assert plain > 2 * rest.max()
+    assert rest.max() < 11
+    deep = DIGITS.select(**KINDS["highway, −2"], depth=100, initialiser="uniform")
+    curves = np.array([point["curves"]["test_accuracy"] for point in deep]).mean(axis=0)
+    assert (np.diff(curves.reshape(6, 5).mean(axis=1)[1:]) > 0).all(), "still climbs"
+    assert (np.diff(curves[-10:]) < 0).any(), "with setbacks"
+    places = list(itertools.product(*GRID.values()))
+    known = sum(recorded(dict(zip(GRID, place, strict=True))) is not None for place in places)
+    assert 0.23 < known / len(places) < 0.28, "about a quarter"
 
 
 def test_slow_rise_at_bias_minus_two():

@@ -1,5 +1,6 @@
 """The house: what is installed, what is packed, what the commands do, what the text may not say."""
 
+import ast
 import importlib.metadata
 import json
 import os
@@ -225,9 +226,10 @@ def test_an_edit_builds_again_and_installs_nothing(house, edited):
     assert house("book")[2] == ["jupyter-book build book -W -n --keep-going"]
 
 
-def test_a_flag_builds_again(house):
+@pytest.mark.parametrize("flag", ["SOLUTIONS", "REPOSITORY", "SITE"])
+def test_a_flag_builds_again(house, flag):
     house("book")
-    assert house("book", HIGHWAY_LESSONS_SOLUTIONS="0")[2] == ["jupyter-book build book -W -n --keep-going"]
+    assert house("book", **{f"HIGHWAY_LESSONS_{flag}": "0"})[2] == ["jupyter-book build book -W -n --keep-going"]
 
 
 def test_a_new_pin_installs_again(house):
@@ -313,7 +315,83 @@ def test_without_a_browser_the_tests_fail_and_say_what_to_install(tmp_path):
     assert "skipped" not in output
 
 
-# --- what the text may not say -------------------------------------------------------------------------------------
+# --- on another system ---------------------------------------------------------------------------------------------
+
+
+def python_files():
+    for top in ("src", "tests", "benchmarks", "book/_ext"):
+        yield from sorted((ROOT / top).rglob("*.py"))
+
+
+def opened_in_any_encoding(source):
+    """The calls that open a text file in whatever encoding the system prefers: on Windows that is not UTF-8."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and not {"encoding", None} & {keyword.arg for keyword in node.keywords}:
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            text = [a.value for a in [*node.args, *(k.value for k in node.keywords)] if isinstance(a, ast.Constant)]
+            binary = any(isinstance(mode, str) and re.fullmatch(r"[rwax+]*b[rwax+]*", mode) for mode in text)
+            plain = isinstance(node.func, ast.Name) or bool(
+                {"r", "w", "a", "x", "r+", "w+", "a+"} & {str(t) for t in text}
+            )
+            if (name in ("read_text", "write_text") or (name in ("open", "fdopen") and plain)) and not binary:
+                yield f"line {node.lineno}: {ast.unparse(node)[:80]}"
+
+
+@pytest.mark.parametrize("path", list(python_files()), ids=lambda p: p.relative_to(ROOT).as_posix())
+def test_text_files_are_opened_with_their_encoding_named(path):
+    assert list(opened_in_any_encoding(path.read_text(encoding="utf8"))) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["open(file)", "open(file, 'w')", "path.open('a')", "path.read_text()", "path.write_text('x', newline='')"],
+)
+def test_a_file_opened_in_any_encoding_is_caught(source):
+    assert list(opened_in_any_encoding(source))
+    assert list(opened_in_any_encoding(source.replace("()", "(1)")[:-1] + ", encoding='utf8')")) == []
+
+
+OLD_SYSTEM = {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C", "PYTHONIOENCODING": "cp1252"}
+
+
+def test_records_and_pictures_are_read_where_utf_8_is_not_the_rule():
+    code = """
+import locale, warnings
+assert "utf" not in locale.getencoding().lower()
+warnings.filterwarnings("ignore", category=EncodingWarning)
+warnings.filterwarnings("error", category=EncodingWarning, module="highway_lessons")
+from highway_lessons import published, studies
+from highway_lessons.figures import new_figure
+from highway_lessons.sliders import explore
+new_figure()
+studies.load("gate_bias")
+explore(lambda depth: {"plain": [depth]}, start={"depth": 1}, xlabel="x", ylabel="y", xlim=(0, 1), ylim=(0, 2),
+        log=False, caption="One line.", depth=[1, 2])
+print("read")
+"""
+    status, output = run(sys.executable, "-X", "warn_default_encoding", "-c", code, env=os.environ | OLD_SYSTEM)
+    assert (status, output) == (0, "read\n"), output
+
+
+@pytest.mark.parametrize("command", [["list"], ["show", "depth"]])
+def test_the_studies_print_on_a_console_without_greek_letters(command):
+    command = [sys.executable, "-m", "highway_lessons.studies", *command]
+    done = subprocess.run(command, capture_output=True, env=os.environ | OLD_SYSTEM, check=False)
+    assert done.returncode == 0, done.stderr.decode("cp1252")
+    assert len(done.stdout.decode("cp1252").splitlines()) > 5
+
+
+def test_torch_takes_the_processors_it_is_given():
+    """In a container that may use one processor, more threads would only stand in each other's way."""
+    if not hasattr(os, "sched_setaffinity"):
+        pytest.skip("this system does not let a process choose its processors")
+    one = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})"
+    code = f"{one}; import torch; print(torch.get_num_threads())"
+    clean = {k: v for k, v in os.environ.items() if not k.endswith("_NUM_THREADS")}
+    assert run(sys.executable, "-c", code, env=clean) == (0, "1\n")
+
+
+# --- what the code and the text may not say --------------------------------------------------------------------------
 
 
 TOPS = (
@@ -346,6 +424,14 @@ def test_pytorchs_index_is_named_where_it_is_needed_only():
         "tests/test_house.py",
         "tests/test_binder.py",
     }
+
+
+def test_warnings_are_mended_not_hidden():
+    """Nor is the message of two OpenMP runtimes in one process, which may compute wrong numbers."""
+    hidden = re.compile(r"filterwarnings|simplefilter\(.ignore|stderr_output|KMP_DUPLICATE_LIB_OK")
+    for file in text_files():
+        if "tests" not in file.relative_to(ROOT).parts:
+            assert not hidden.search(file.read_text(encoding="utf8")), file
 
 
 def test_no_path_of_a_machine_is_written_down():

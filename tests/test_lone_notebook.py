@@ -324,6 +324,23 @@ def test_an_address_is_checked(monkeypatch, given):
         site.find_address(ROOT)
 
 
+def test_a_wrong_address_stops_the_build_at_once(tmp_path):
+    scratch = Scratch(tmp_path)
+    scratch.write("first.md", "# A page\n")
+    status, output, _ = scratch.build(HIGHWAY_LESSONS_SITE="my site")
+    assert status != 0
+    assert "HIGHWAY_LESSONS_SITE is 'my site'; expected an address such as https://OWNER.github.io/NAME." in output
+    assert not (scratch.book / "_build" / "html" / "first.html").exists()
+
+
+def test_make_tidy_writes_the_address_that_it_is_given():
+    for given, times in (["SITE=https://a.example"], 1), ([], 0):
+        command = ["make", "--dry-run", "READY=", "tidy", *given]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+        assert done.stdout.count('-m highway_book.site "https://a.example" book/*.ipynb book/chapters/') == times
+        assert done.stdout.count("highway_book.site") == times
+
+
 @pytest.mark.parametrize(
     ("address", "options"),
     [

@@ -6,11 +6,12 @@ import warnings
 
 import nbformat
 import pytest
-from conftest import BOOK, ROOT
+from conftest import ROOT
 
 KERNEL = {"name": "python3", "language": "python"}
 SHOWN_AS = ("Python 3", "Python 3 (ipykernel)")  # the second is what JupyterLab writes
 TIDY = "run  make tidy  before you commit"
+CLEAN = dict.fromkeys(("tags", "mystnb", "jupyter"))  # what a cell's metadata may hold
 LINK = re.compile(r"!?\[[^\]]*\]\(([^()\s]+(?:\([^()]*\)[^()\s]*)*)\)|<(?:img|a)\b[^>]*?(?:src|href)=\"([^\"]+)\"")
 
 
@@ -41,6 +42,18 @@ def test_is_committed_without_outputs(notebook):
             assert cell.execution_count is None, f"{cell.id} has been run: {TIDY}"
 
 
+def test_cells_carry_no_marks_of_a_program(notebook):
+    for cell in notebook.cells:
+        assert cell.metadata.keys() <= CLEAN.keys(), f"{cell.id}: {TIDY}"
+
+
+def test_what_the_book_folds_away_is_folded_in_jupyter_too(notebook):
+    folded = {"source_hidden": True, "outputs_hidden": True}
+    for cell in notebook.cells:
+        if {"hide-cell", "solution"} & set(cell.metadata.get("tags", [])):
+            assert cell.metadata.get("jupyter") == folded, cell.id
+
+
 def test_asks_for_no_private_kernel(notebook):
     assert list(notebook.metadata) == ["kernelspec"], TIDY
     kernel = dict(notebook.metadata.kernelspec)
@@ -55,12 +68,8 @@ def test_headings_begin_with_one_title_and_never_jump(notebook):
     assert all(b - a <= 1 for a, b in itertools.pairwise(levels))
 
 
-def test_relative_links_lead_to_files(notebook_path, notebook):
-    for text in words(notebook):
-        for match in LINK.finditer(text):
-            target = (match[1] or match[2]).split("#")[0]
-            if target and not re.match(r"[a-z]+:", target):
-                assert (notebook_path.parent / target).exists(), target
+def test_links_lead_somewhere(notebook_path, notebook):
+    assert list(lead_nowhere("\n\n".join(words(notebook)), notebook_path)) == []
 
 
 def test_cells_need_neither_the_book_nor_a_folder(notebook):
@@ -68,15 +77,57 @@ def test_cells_need_neither_the_book_nor_a_folder(notebook):
         if cell.cell_type == "code":
             for word in ("myst_nb", "glue(", "sys.path", "../", "filterwarnings"):
                 assert word not in cell.source, f"{cell.id}: {word}"
-            assert not re.search(r"^\s*[!%]pip", cell.source, re.MULTILINE), cell.id  # the set-up cell says it only
+            assert not re.search(r"^\s*[%!]", cell.source, flags=re.MULTILINE), f"{cell.id}: a magic or a command"
+
+
+def lead_nowhere(text, path):
+    """The links in a text that lead neither to a file beside it nor to a place in it nor to a whole address."""
+    headings = {slug(h) for h in re.findall(r"^#+ +(.+)$", text, flags=re.MULTILINE)}
+    for match in LINK.finditer(re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.DOTALL)):
+        target, _, place = (match[1] or match[2]).partition("#")
+        if re.match(r"[a-z]+:", target):
+            if not re.match(r"https://[\w.-]+\.[a-z]+(/|$)|mailto:", target):
+                yield target
+        elif target and not (path.parent / target).exists():
+            yield target
+        elif place and (not target or target.endswith(".md")):
+            there = (path.parent / target).read_text(encoding="utf8") if target else text
+            named = re.findall(r'^\(([\w-]+)\)=$|(?:id|name)="([^"]+)"', there, flags=re.MULTILINE)
+            known = {slug(h) for h in re.findall(r"^#+ +(.+)$", there, flags=re.MULTILINE)} if target else headings
+            if place not in known | {name for pair in named for name in pair}:
+                yield f"{target}#{place}"
+
+
+def slug(heading):
+    """The anchor that GitHub, and MyST, give to a heading."""
+    return re.sub(r"[^\w -]", "", heading.strip().lower()).replace(" ", "-")
+
+
+def plain_pages():
+    """Every Markdown file of the repository."""
+    made = {"_build", "build", "dist", "node_modules"}
+    folders = [f for f in ROOT.iterdir() if f.is_dir() and (f.name == ".github" or f.name[0] != ".")]
+    found = [*ROOT.glob("*.md"), *(page for folder in folders for page in folder.rglob("*.md"))]
+    return sorted(page for page in found if not made & set(page.relative_to(ROOT).parts))
+
+
+@pytest.mark.parametrize("path", plain_pages(), ids=lambda p: p.relative_to(ROOT).as_posix())
+def test_links_of_plain_pages_lead_somewhere(path):
+    assert list(lead_nowhere(path.read_text(encoding="utf8"), path)) == []
 
 
 @pytest.mark.parametrize(
-    "path", ["README.md", *sorted(p.relative_to(ROOT).as_posix() for p in BOOK.glob("appendix/*.md"))]
-)
-def test_links_of_plain_pages_lead_to_files(path):
-    text = (ROOT / path).read_text(encoding="utf8")
-    for match in LINK.finditer(text):
-        target = (match[1] or match[2]).split("#")[0]
-        if target and not re.match(r"[a-z]+:", target):
-            assert ((ROOT / path).parent / target).exists(), target
+    "text",
+    [
+        "[x](nowhere.md)", '<img src="nowhere.png" alt="x">', "[x](#nowhere)", "[x](book/appendix/glossary.md#nowhere)",
+        "[x](http://example.org)", "[x](https://nowhere)",
+    ],
+)  # fmt: skip
+def test_a_link_that_leads_nowhere_is_caught(text):
+    assert list(lead_nowhere(f"# A page\n\n## A part of it\n\n{text}\n", ROOT / "README.md"))
+
+
+def test_links_that_lead_somewhere_pass():
+    links = "[a](#a-part-of-it) [b](LICENSE) [c](https://arxiv.org/abs/1505.00387) `[d](e)`"
+    text = f"# A page\n\n## A part: of it\n\n{links}\n"
+    assert list(lead_nowhere(text, ROOT / "README.md")) == []

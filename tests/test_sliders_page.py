@@ -5,6 +5,7 @@ Two kinds of page: one made here from small grids whose every step shows, and ev
 
 import json
 import os
+import re
 import statistics
 
 import numpy as np
@@ -123,6 +124,12 @@ def stops(figure):
     return figure.locator("output").all_inner_texts()
 
 
+def still(figure):
+    """What no step may change: the texts of the axes and of the colour bar, and the height of the plot."""
+    texts = figure.locator(".hl-plot :is(svg text, .hl-bar, .hl-x-label, .hl-y-label)").all_text_contents()
+    return texts, figure.locator(".hl-plot").bounding_box()["height"]
+
+
 def drag(page, slider, to):
     """Press the mouse on the slider's middle and let go at its left (0) or right (1) end."""
     slider.scroll_into_view_if_needed()
@@ -138,6 +145,7 @@ def move_every_slider(page, figure):
     """By keyboard and mouse, from end to end: stop, drawing and sentence follow, and come back."""
     sliders = figure.get_by_role("slider").all()
     assert sliders
+    before = still(figure)
     for k, slider in enumerate(sliders):
         name = figure.locator("label").nth(k).inner_text()
         assert name.strip()
@@ -148,6 +156,7 @@ def move_every_slider(page, figure):
         for key in ("Home", "ArrowRight", "ArrowLeft", "End", "ArrowLeft", "ArrowRight"):
             slider.press(key)
             seen.setdefault(key, []).append((stops(figure)[k], drawing(figure), sentence(figure)))
+            assert still(figure) == before, f"{name}: the axes or the height change with it"
         home, end = seen["Home"][0], seen["End"][0]
         assert all(a != b for a, b in zip(home, end, strict=True)), f"{name}: its two ends look or read the same"
         assert seen["ArrowRight"][0][0] != home[0]
@@ -200,6 +209,8 @@ def assert_fits_a_phone(page, figure):
             apart = right <= left2 or right2 <= left or bottom <= top2 or bottom2 <= top
             assert apart, f"{text} lies on {other}"
     assert min(figure.get_by_role("slider").evaluate_all("all => all.map(s => s.clientWidth)")) >= 110
+    cut = "all => all.filter(e => e.scrollWidth > e.clientWidth + 1 && e.clientWidth).map(e => e.textContent)"
+    assert figure.locator("label, output, figcaption, .hl-says").evaluate_all(cut) == []
 
 
 # Every page of the book
@@ -217,6 +228,18 @@ def test_sliders_of_the_book_answer(page, address, page_name, record_property):
     assert page.locator(".widget-slider, .jupyter-widgets").count() == 0  # a stock slider would move and change nothing
     assert page.console_errors == []
     assert page.outside_requests == []
+
+
+def test_sliders_of_the_book_need_no_colours(page, address, page_name):
+    """The lines of each figure differ by dash or marker; the cells of a picture can be read by keyboard."""
+    look = "all => all.map(g => g.children[0].getAttribute('stroke-dasharray') + g.children[1].getAttribute('d'))"
+    for figure in open_figures(page, address(page_name)):
+        looks = figure.locator(".hl-below li .hl-colour").evaluate_all(look)
+        assert len(set(looks)) == len(looks)
+        for canvas in figure.locator(".hl-cells canvas").all():
+            canvas.focus()
+            canvas.press("ArrowRight")
+            assert re.search(r"\d|no value", figure.locator("p[role=status]").text_content())
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

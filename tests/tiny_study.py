@@ -43,10 +43,10 @@ def hold():
     """
     file = Path(os.environ.get("HOLD", "no such file"))
     if file.exists():
-        with file.open("a") as begun:
+        with file.open("a", encoding="utf8") as begun:
             begun.write("+")
         waited = 0
-        while file.exists() and len(file.read_text()) > 14 and waited < 600:
+        while file.exists() and len(file.read_text(encoding="utf8")) > 14 and waited < 600:
             time.sleep(0.1)
             waited += 1
 

@@ -41,9 +41,8 @@ def rewrite(app, error):
     if error or app.builder.name != "html":
         return
     address, number = site.find_address(app.srcdir), equation_numbers(app.env)
-    copies = Path(app.outdir, "_sources")
-    for copy in copies.rglob("*.ipynb"):
-        file = copy.relative_to(copies)
+    files = [Path(app.env.doc2path(document, base=False)) for document in app.env.found_docs]
+    for file in (file for file in files if file.suffix == ".ipynb"):
         notebook = json.loads(Path(app.srcdir, file).read_text(encoding="utf8"))
         if not app.config.solutions:
             solutions.take_out(notebook)
@@ -54,7 +53,9 @@ def rewrite(app, error):
                 if address:
                     text = lead_to_pages(text, f"{address}/{file.parent.as_posix()}".removesuffix("/."))
                 cell["source"] = text.splitlines(keepends=True)
-        copy.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf8")
+        Path(app.outdir, "_sources", file).write_text(
+            json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf8"
+        )
 
 
 def setup(app):

@@ -74,6 +74,7 @@ def build_wheel(app, error):
 
 
 def setup(app):
+    app.connect("config-inited", lambda app, config: find_address(app.srcdir))  # a wrong one is said at once
     app.connect("build-finished", build_wheel)
 
 

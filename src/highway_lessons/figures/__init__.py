@@ -1,7 +1,7 @@
 """Numbers in, a matplotlib Figure out. Nothing here calls plt.show(): the last line of a cell shows the figure once."""
 
 from highway_lessons.figures.backward import error_against_step, gate_factors, jacobian_terms, term_changes
-from highway_lessons.figures.base import dashes, draw_lines, new_figure
+from highway_lessons.figures.base import dashes, draw_lines, mark_cells, new_figure
 from highway_lessons.figures.bias import accuracy_against, sizes_against_epsilon
 from highway_lessons.figures.clinic import layer_costs, mean_gate_against_spread
 from highway_lessons.figures.comparison import best_of_trials, gating_rows, paired_differences, trial_dots
@@ -43,6 +43,7 @@ __all__ = [
     "layer_costs",
     "learning_curves",
     "lesion_bars",
+    "mark_cells",
     "mean_gate_against_spread",
     "motorway",
     "new_figure",

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from highway_lessons.figures.base import dashes, draw_lines, in_style, new_figure
+from highway_lessons.figures.base import dashes, draw_lines, in_style, mark_cells, new_figure
 from highway_lessons.palette import BLOCKS, MAPS, lines
 
 
@@ -29,7 +29,7 @@ def gate_factors(gate_bias, T):
 
 @in_style
 def jacobian_terms(terms):
-    """Draw the terms of one block's Jacobian, and their sum, as maps with one colour scale.
+    """Draw the terms of one block's Jacobian and their sum as maps with one colour scale; a dot marks an entry below 0.
 
     Parameters
     ----------
@@ -45,13 +45,14 @@ def jacobian_terms(terms):
     figure, grid = new_figure(2, rows=2, figsize=(5, 4.7))
     for axes, (name, values) in zip(grid.flat, maps.items(), strict=True):
         colours = axes.imshow(values, cmap=MAPS["signed"], vmin=-largest, vmax=largest)
+        mark_cells(colours, values < 0)
         units = range(len(values))
         axes.set(xticks=units, yticks=units, xticklabels=[n + 1 for n in units], yticklabels=[n + 1 for n in units])
         axes.set(xlabel=f"{name}: output unit j", ylabel="input unit i")
         axes.grid(False)
         axes.spines[:].set_visible(False)
         axes.tick_params(length=0)
-    figure.colorbar(colours, ax=grid, shrink=0.7, label="part of ∂y_j / ∂x_i")
+    figure.colorbar(colours, ax=grid, shrink=0.7, label="part of ∂y_j / ∂x_i (dot: below 0)")
     return figure
 
 

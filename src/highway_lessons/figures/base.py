@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+import numpy as np
 
 from highway_lessons.palette import lines
 
@@ -45,3 +46,24 @@ def draw_lines(axes, series, x=None):
             marker=look.marker, markevery=max(1, len(values) // 8), markersize=5, label=name,
         )  # fmt: skip
     axes.legend()
+
+
+def mark_cells(image, chosen, every=1):
+    """Put a dot into chosen cells of a map: a difference that can be seen without colours.
+
+    Parameters
+    ----------
+    image : matplotlib AxesImage
+    chosen : array of bool, shape (rows, columns)
+        As the image's own values.
+    every : int
+        Look at every so many rows and columns only, where there are too many for a dot each.
+    """
+    left, right, low, high = image.get_extent()
+    ends = (low, high) if image.origin == "lower" else (high, low)  # row 0 first
+    rows, columns = np.nonzero(chosen[every // 2 :: every, every // 2 :: every])
+    x, y = (
+        start + (stop - start) * (every // 2 + every * index + 0.5) / n
+        for (start, stop), index, n in zip(((left, right), ends), (columns, rows), chosen.shape[::-1], strict=True)
+    )
+    image.axes.plot(x, y, "o", color="black", markersize=2.4, markeredgecolor="white", markeredgewidth=0.4)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from highway_lessons.figures.base import dashes, in_style, new_figure
+from highway_lessons.figures.base import dashes, in_style, mark_cells, new_figure
 from highway_lessons.palette import BLOCKS, MAPS, lines
 
 ARMS = ("#B35806", "#542788")  # the two ends of the signed map
@@ -41,7 +41,9 @@ def learning_curves(panels, ylabel="training loss", chance=None, ylim=None, log=
             )
         for name, rows in series.items():
             look, epochs = looks[name], np.arange(1, np.shape(rows)[1] + 1)
-            axes.plot(epochs, np.transpose(rows), color=look.light, linewidth=0.7, alpha=0.5)
+            axes.plot(
+                epochs, np.transpose(rows), color=look.light, linestyle=dashes(look.dash), linewidth=0.7, alpha=0.5
+            )
             axes.plot(
                 epochs, mean(rows, log), color=look.light, linestyle=dashes(look.dash), linewidth=look.width,
                 marker=look.marker, markevery=5, markersize=4.5, label=name,
@@ -154,6 +156,8 @@ def spiral_arms(tasks, points=1500):
 def answers_over_plane(answers, reach=2.0, columns=2):
     """Draw what networks answer at each point of the plane: the probability that they give to arm 1.
 
+    Dots cover the points where it is above one half, so that the two sides differ without their colours.
+
     Parameters
     ----------
     answers : dict of str to array of shape (n, n)
@@ -176,9 +180,12 @@ def answers_over_plane(answers, reach=2.0, columns=2):
         colours = axes.imshow(
             picture, cmap=MAPS["signed"], vmin=0, vmax=1, origin="lower", extent=(-reach, reach, -reach, reach)
         )
+        mark_cells(colours, picture > 0.5, every=max(1, len(picture) // 20))
         axes.grid(False)
         axes.spines[:].set_visible(False)
         axes.set(xticks=[-2, 0, 2], yticks=[-2, 0, 2])
         axes.text(0, 1.03, name, transform=axes.transAxes, va="bottom")
-    figure.colorbar(colours, ax=grid, location="bottom", shrink=0.8, aspect=30, label="probability of arm 1")
+    figure.colorbar(
+        colours, ax=grid, location="bottom", shrink=0.8, aspect=30, label="probability of arm 1 (dots: above one half)"
+    )
     return figure

@@ -2,7 +2,8 @@
 
 In a notebook it is an anywidget: a frame is computed when the sliders first stand there, and kept. While the book is
 built, every frame is computed, no kernel is spoken to, and the output is HTML that needs nothing but itself, with a
-PNG for print and for readers without JavaScript. The same `explore.js` draws in both, with `image.js` for pictures.
+PNG for print and for readers without JavaScript. The same `explore.js` draws in both, with `lines.js` for lines and
+`image.js` for pictures.
 """
 
 import base64
@@ -21,9 +22,13 @@ from highway_lessons.sliders import frames, images
 from highway_lessons.sliders.frames import Band, Curve, number
 from highway_lessons.sliders.images import Colours
 from highway_lessons.sliders.living import LivingNet, living_net
+from highway_lessons.sliders.panel import TrainingPanel, training_panel
 from highway_lessons.sliders.widget import OffTheGrid, Widget, close_earlier, read
 
-__all__ = ["Band", "Colours", "Curve", "Explore", "LivingNet", "explore", "living_net", "number"]
+__all__ = [
+    "Band", "Colours", "Curve", "Explore", "LivingNet", "TrainingPanel", "explore", "living_net", "number",
+    "training_panel",
+]  # fmt: skip
 
 
 def explore(
@@ -143,7 +148,7 @@ class Explore(Widget):
         slider to another control.
     """
 
-    _esm = read("elements.js", "explore.js", "image.js")
+    _esm = read("elements.js", "lines.js", "explore.js", "image.js")
     _css = read("explore.css")
     sliders = traitlets.List().tag(sync=True)  # of {name, label, values, texts}
     start = traitlets.Dict().tag(sync=True)

@@ -118,4 +118,6 @@ def _show(study, folder):
 
 
 if __name__ == "__main__":
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="replace")  # where a console or a pipe has no τ, it shows a ? in its place
     sys.exit(main())

@@ -1,0 +1,283 @@
+"""A panel that trains: in a notebook with a kernel it trains a network, on a page it shows recorded trainings.
+
+The kernel trains in a thread beside the notebook, so that Stop and other cells are heard; while a long cell runs, Stop
+waits for its end. A control that is moved does nothing by itself: only Train starts something, and only one training at
+a time.
+"""
+
+import threading
+import time
+
+import numpy as np
+import traitlets
+
+from highway_lessons import _checks
+from highway_lessons.datasets import digits
+from highway_lessons.network import Network
+from highway_lessons.notebook import building_book
+from highway_lessons.palette import lines
+from highway_lessons.sliders.frames import MARKERS, Band, Curve, kind, stop_text, ticks
+from highway_lessons.sliders.widget import OffTheGrid, Widget, close_earlier, read
+from highway_lessons.studies.recorded import EPOCHS, GRID, nearest, ordered, recorded
+from highway_lessons.studies.trainings import make_block, make_optimiser
+from highway_lessons.training import fit
+
+SEED = 0
+START = {"block": "highway", "depth": 20, "gate_bias": -2.0, "optimiser": "Adam", "learning_rate": 1e-3}
+AXES = {"xlabel": "epoch", "ylabel": "test accuracy, %", "xlim": (0, 31), "ylim": (0, 100)}
+IDLE = "Nothing is trained yet. Choose a setting, say what you expect, then press Train."
+LIVE = (
+    "This page shows recorded trainings. In a notebook with a kernel, this place is a panel that trains: "
+    "open the chapter on Binder, or by the command “make lab” in the course's folder."
+)
+PAUSE = 0.1  # seconds between two looks at a training
+
+
+def training_panel(*, caption):
+    """Train a network of your choice on the digits, and watch it; on a page, look up recorded trainings instead.
+
+    Parameters
+    ----------
+    caption : str
+        One sentence under the figure.
+
+    Returns
+    -------
+    TrainingPanel
+        The widget: as the last line of a cell it shows itself. While the book is built, what `explore` returns.
+
+    Raises
+    ------
+    TypeError
+        If `caption` is no text.
+    """
+    if not isinstance(caption, str) or not caption.strip():
+        raise TypeError(f"caption must be a text that is not empty, but {caption!r} came.")
+    if building_book():
+        return _recorded_runs(caption)
+    panel = TrainingPanel(caption)
+    close_earlier(panel)
+    return panel
+
+
+class TrainingPanel(Widget):
+    """What `training_panel` returns in a notebook: controls, Train and Stop, and the learning curve as it grows.
+
+    Each training starts anew, from the recipe of the recorded trainings with seed 0: digits, width 64, uniform start,
+    30 epochs, mini-batches of 64, float32.
+
+    Attributes
+    ----------
+    value : dict
+        Where the controls stand: "block", "depth", "gate_bias", "optimiser", "learning_rate". A name left out stays as
+        it is; a value that a control cannot take raises a sentence. Assign a dict.
+    shown : dict
+        What the panel shows: whether a training is "running", how many mini-batches of a "total" are "done", the
+        sentence it "says", the "series" and their "looks".
+    """
+
+    _esm = read("elements.js", "lines.js", "controls.js", "panel.js")
+    _css = read("explore.css", "living.css", "panel.css")
+    made = traitlets.Dict().tag(sync=True)  # what never changes: controls, axes, caption
+    start = traitlets.Dict().tag(sync=True)
+    value = traitlets.Dict().tag(sync=True)
+    shown = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, caption):
+        self._last = dict(START)
+        self._lock, self._busy, self._stop, self._thread = threading.RLock(), False, threading.Event(), None
+        self._curve = None  # the last training: its block and its test accuracies, in per cent
+        xticks, yticks = ticks(*AXES["xlim"]), ticks(*AXES["ylim"])
+        made = {
+            "axes": AXES | {"xticks": xticks, "yticks": yticks, "first": 1},
+            "sliders": [_slider(name) for name in ("depth", "gate_bias", "learning_rate")],
+            "choices": [[name, name, [[value, value] for value in GRID[name]]] for name in ("block", "optimiser")],
+            "caption": caption,
+        }
+        super().__init__(made=made, start=dict(START), value=dict(START), shown=_shown(IDLE))
+        self.on_msg(self._heed)
+
+    @traitlets.validate("value")
+    def _accept(self, proposal):
+        self._last = _on_grid(proposal.value, self._last)
+        return dict(self._last)
+
+    def train(self):
+        """Start a training where the controls stand, and return at once; while one is running, do nothing."""
+        with self._lock:
+            if self._busy:
+                return
+            self._busy, self._stop = True, threading.Event()
+            self._thread = threading.Thread(target=self._train, args=(dict(self._last), self._stop), daemon=True)
+            self._thread.start()
+
+    def stop(self):
+        """Ask the training to end before its next mini-batch."""
+        self._stop.set()
+
+    def wait(self, timeout=None):
+        """Wait until the training has ended, at most so many seconds."""
+        if self._thread is not None:
+            self._thread.join(timeout)
+
+    def close(self):
+        """Take the panel out of the notebook; a training that is running ends."""
+        self.stop()
+        super().close()
+
+    def _heed(self, _, message, buffers):
+        """Do what a button asks for. Train carries the controls, so that it is never ahead of them."""
+        if message.get("do") == "train" and not self._busy:
+            self.value = message["value"]
+            self.train()
+        elif message.get("do") == "stop":
+            self.stop()
+
+    def _train(self, setting, stop):
+        """Train in a thread of its own, and show how it goes, how it ended, and what was recorded."""
+        what, before, looked = _in_words(setting), self._curve, 0.0
+
+        def show(says, history, seeds=None, **state):
+            accuracy = [100 * share for share in history.get("test_accuracy", [])]
+            series = _series(setting["block"], accuracy, seeds, before)
+            self.shown = _shown(f"{what[0].upper()}{what[1:]}: {says}", series, **state)
+
+        def look(done, total, history):
+            nonlocal looked
+            if time.perf_counter() - looked > PAUSE:
+                looked = time.perf_counter()
+                epoch, accuracy = min(EPOCHS, 1 + done * EPOCHS // total), history["test_accuracy"]
+                so_far = f", test accuracy so far {100 * accuracy[-1]:.1f} %" if accuracy else ""
+                show(f"training, epoch {epoch} of {EPOCHS}{so_far}.", history, running=True, done=done, total=total)
+
+        try:
+            show("training begins.", {}, running=True)
+            run = fit(
+                Network(make_block(setting["block"], setting["depth"], setting["gate_bias"]), setting["depth"]),
+                digits(SEED),
+                optimiser=make_optimiser(setting["optimiser"].lower(), setting["learning_rate"]),
+                epochs=EPOCHS, batch_size=64, rng=SEED, dtype="float32", progress=look, stop=stop.is_set,
+            )  # fmt: skip
+            finished = {"done": len(run.history["seconds"]), "total": EPOCHS}
+            show(_ended(run), run.history, running=True, **finished)  # the record takes a second to read, once
+            seeds = recorded(setting)
+            if run.history["test_accuracy"]:
+                self._curve = setting["block"], [100 * share for share in run.history["test_accuracy"]]
+            last = f"{_ended(run)} {_compared(setting, seeds)}", run.history, seeds
+        except (Exception, KeyboardInterrupt) as error:
+            told = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+            last, finished = (f"there is no result. {told.removesuffix(': ')}", {}), {}
+        with self._lock:  # who hears that it has ended can train again
+            self._busy = False
+            show(*last, **finished)
+
+    def _sentence(self):
+        return self.shown["says"]
+
+
+def _shown(says, series=None, running=False, done=0, total=1):
+    """What panel.js shows."""
+    series = series or {}
+    looks = [
+        look._asdict() | {"name": name, "kind": kind(series[name]), "marker": MARKERS[look.marker]}
+        for name, look in lines(list(series)).items()
+    ]
+    arrays = [[np.asarray(array, float).tolist() for array in one] for one in series.values()]
+    return {"says": says, "running": running, "done": done, "total": total, "series": arrays, "looks": looks}
+
+
+def _series(block, accuracy, seeds, before):
+    """The lines of the figure: this training, the recorded ones, the training before."""
+    series = {f"{block}, yours": _curve(accuracy)}
+    if seeds is not None:
+        series[f"{block}, five seeds recorded"] = _recorded(seeds)
+    if before is not None:
+        series[f"{before[0]}, your training before"] = _curve(before[1])
+    return series
+
+
+def _curve(accuracy):
+    return Curve(np.arange(1, len(accuracy) + 1), np.array(accuracy))
+
+
+def _recorded(seeds):
+    """Five recorded trainings: a band over the epochs, or five dots at the end where only the end was recorded."""
+    if seeds.curves is None:
+        return Curve(np.full(len(seeds.final), EPOCHS), seeds.final)
+    return _band(seeds.curves)
+
+
+def _band(curves):
+    return Band(curves.min(axis=0), curves.mean(axis=0), curves.max(axis=0))
+
+
+def _ended(run):
+    accuracy, seconds = run.history["test_accuracy"], run.history["seconds"]
+    so_far = f" Test accuracy after {_epochs(len(accuracy))}: {100 * accuracy[-1]:.1f} %." if accuracy else ""
+    if run.stopped:
+        return f"{run.stopped[0].lower()}{run.stopped[1:]}{so_far}"
+    return f"reached {100 * accuracy[-1]:.1f} % after {_epochs(len(accuracy))} in {seconds[-1]:.1f} s (seed {SEED})."
+
+
+def _epochs(n):
+    return f"{n} epoch{'' if n == 1 else 's'}"
+
+
+def _compared(setting, seeds):
+    """Say what was recorded: at this setting, or else at the nearest one."""
+    if seeds is not None:
+        this = "diverged" if seeds.diverged[SEED] else f"{seeds.final[SEED]:.1f} %"
+        return f"Recorded: {'' if seeds.diverged.all() else f'this seed {this}, '}{seeds.in_words()}."
+    near = nearest(setting)
+    return f"This setting was not recorded; the nearest that was is {_in_words(near)}: {recorded(near).in_words()}."
+
+
+def _in_words(setting):
+    bias = f"gate bias {stop_text(setting['gate_bias'])}, " if setting["block"] == "highway" else ""
+    how = f"{setting['optimiser']} at {stop_text(setting['learning_rate'])}"
+    return f"{setting['block']}, {setting['depth']} blocks, {bias}{how}"
+
+
+def _slider(name):
+    texts = [stop_text(stop) for stop in GRID[name]]
+    return {"name": name, "label": name.replace("_", " "), "values": GRID[name], "texts": texts}
+
+
+def _on_grid(value, otherwise):
+    """Return `value` as a dict of values that the controls can take; names left out come from `otherwise`."""
+    if not isinstance(value, dict) or not set(value) <= set(GRID):
+        names = ", ".join(map(repr, GRID))
+        raise OffTheGrid(f"value must be a dict with some of the names {names}, but {_checks.describe(value)} came.")
+    value = otherwise | value
+    for name, stops in GRID.items():
+        came = value[name]
+        if isinstance(came, bool) or came not in stops:
+            wanted = ", ".join(map(stop_text, stops))
+            raise OffTheGrid(f"value[{name!r}] must be one of {wanted}, but {came!r} came.")
+        value[name] = stops[stops.index(came)]
+    return ordered(value)
+
+
+def _recorded_runs(caption):
+    """The same controls over recorded trainings, for a page without a kernel."""
+    from highway_lessons.sliders import explore
+
+    nothing = np.empty(0)
+
+    def look_up(**setting):
+        seeds = recorded(setting)
+        frame = {block: Band(nothing, nothing, nothing) for block in GRID["block"]}
+        if seeds is not None and seeds.curves is not None:
+            frame[setting["block"]] = _band(seeds.curves)
+        final = nothing if seeds is None else seeds.final
+        return frame | {"five seeds, after the last epoch": Curve(np.full(len(final), EPOCHS), final)}
+
+    def say(setting, frame):
+        seeds = recorded(setting)
+        if seeds is None:
+            near = nearest(setting)
+            return f"not recorded. The nearest setting that was is {_in_words(near)}: {recorded(near).in_words()}."
+        only = "" if seeds.curves is not None else " Only the end was recorded."
+        return f"{seeds.in_words()} after {EPOCHS} epochs.{only}"
+
+    return explore(look_up, start=START, say=say, caption=f"{caption} {LIVE}", **AXES, **GRID)
