@@ -18,14 +18,18 @@ TESTS = Path(__file__).parent
 ITEMS = {
     # --- sliders and pages ---
     "P01 slider moves on the web page, nothing happens (jupyter-widgets/ipywidgets#2069)": [
+        "test_training_panel_page.py::test_by_keyboard_recorded_trainings_are_found_and_missing_ones_said",
         "test_sliders_page.py::test_sliders_of_the_book_answer",
         "test_book_html.py::test_no_stock_slider_is_left_that_would_move_and_change_nothing",
         "test_living_page.py::test_every_control_answers_by_keyboard_and_reset_returns",
     ],
     "P05 every move adds a plot (jupyter-widgets/ipywidgets#1457)": [
+        "test_training_panel_jupyterlab.py::test_train_by_mouse_draws_a_curve_that_grows_and_compares",
         "test_sliders_jupyterlab.py::test_ten_moves_leave_one_figure",
     ],
     "P14 dragging queues up slow work (jupyter-widgets/ipywidgets#663)": [
+        "test_training_panel_jupyterlab.py::test_dragging_a_slider_starts_nothing_and_queues_nothing",
+        "test_training_panel_jupyterlab.py::test_other_cells_run_while_it_trains",
         "test_sliders_jupyterlab.py::test_forty_key_presses_end_on_the_right_value_within_a_second",
         "test_sliders_jupyterlab.py::test_visited_frames_are_not_computed_again",
         "test_sliders_page.py::test_late_answers_are_kept_but_only_the_right_one_is_drawn",
@@ -53,6 +57,7 @@ ITEMS = {
         "test_pictures.py::test_nothing_in_a_notebook_is_told_by_colour_alone",  # no ground is transparent
     ],
     "P37 slider label cut off (jupyter-widgets/ipywidgets#2523)": [
+        "test_training_panel_jupyterlab.py::test_nothing_is_cut_off_and_all_is_legible",
         "test_sliders_page.py::test_sliders_of_the_book_are_readable",
     ],
     "P63 same-looking lines (algorithmsbooks/decisionmaking#106)": [
@@ -71,11 +76,15 @@ ITEMS = {
     ],
     # --- it opens elsewhere ---
     "P03 first cell on Binder: no module (alan-turing-institute/scivision#127)": [
+        "test_binder.py::test_the_package_is_found_from_any_folder_and_torch_takes_numpy",
+        "test_binder.py::test_a_chapter_runs_and_its_sliders_follow",
         "test_chapters_run.py::test_runs_from_any_folder_offline_in_time_and_memory",
         "test_house.py::test_wheel_holds_every_file_of_the_package",
     ],
     "P04 a lone notebook (econ-ark/DemARK#52)": [
-        "test_chapter_anatomy.py::test_without_the_package_the_first_cell_says_one_sentence",
+        "test_lone_notebook.py::test_a_downloaded_notebook_installs_its_package_from_the_site_and_goes_on",
+        "test_lone_notebook.py::test_without_site_and_index_it_stops_with_one_sentence_whose_command_works",
+        "test_lone_notebook.py::test_the_notebook_asks_for_this_edition",
         "test_chapter_anatomy.py::test_set_up_is_the_templates_guard_and_at_most_six_lines",
         "test_notebooks.py::test_cells_need_neither_the_book_nor_a_folder",
     ],
@@ -83,7 +92,10 @@ ITEMS = {
         "test_field_reports.py::test_the_book_is_built_by_version_1",
         "test_house.py::test_pins_are_exact_and_installed",
     ],
-    "P20 torch drags in CUDA (airbus/scikit-decide#172)": ["test_house.py::test_torch_came_without_cuda"],
+    "P20 torch drags in CUDA (airbus/scikit-decide#172)": [
+        "test_binder.py::test_wheels_only_and_torch_without_cuda",
+        "test_house.py::test_torch_came_without_cuda",
+    ],
     "P29 live code starts in another folder (jupyter-book/jupyter-book#1304)": [
         "test_chapters_run.py::test_runs_from_any_folder_offline_in_time_and_memory",
         "test_notebooks.py::test_cells_need_neither_the_book_nor_a_folder",
@@ -96,20 +108,31 @@ ITEMS = {
         "test_book_build.py::test_a_remote_is_an_address_only_on_a_public_forge",
     ],
     "P41 MyST shows as raw text (jupyter-book/jupyter-book#1787)": [
+        "test_lone_notebook.py::test_every_download_of_the_book_reads_without_the_book",
+        "test_binder.py::test_terms_equations_and_links_are_shown_as_such",
         "test_chapter_anatomy.py::test_markdown_reads_well_in_plain_jupyter",
     ],
     "P43 old pins, new Python (krishauser/RoboticSystemsBook#28)": [
+        "test_house.py::test_the_pins_agree_with_each_other_and_with_each_python",
+        "test_house.py::test_there_are_wheels_for_each_python",
         "test_house.py::test_nothing_that_is_needed_is_left_unpinned",
         "test_field_reports.py::test_the_package_itself_asks_for_ranges",
     ],
-    "P44 NumPy 2 and torch (pytorch/pytorch#78341)": ["test_house.py::test_torch_came_without_cuda"],
+    "P44 NumPy 2 and torch (pytorch/pytorch#78341)": [
+        "test_binder.py::test_the_package_is_found_from_any_folder_and_torch_takes_numpy",
+        "test_house.py::test_torch_came_without_cuda",
+    ],
     "P45 an install cell changes NumPy (googlecolab/colabtools#5205)": [
+        "test_lone_notebook.py::test_a_downloaded_notebook_installs_its_package_from_the_site_and_goes_on",
+        "test_lone_notebook.py::test_the_ranges_leave_colabs_libraries_as_they_are",
+        "test_lone_notebook.py::test_a_numpy_that_is_too_old_stays_as_it_is",
         "test_field_reports.py::test_the_package_itself_asks_for_ranges",
     ],
     "P46 widgets in JupyterLite (jupyterlite/jupyterlite#1342)": [
         "test_field_reports.py::test_jupyterlite_is_not_promised",
     ],
     "P47 the package in JupyterLite (jupyterlite/jupyterlite#1516)": [
+        "test_lone_notebook.py::test_the_book_offers_the_wheel_of_this_edition",
         "test_field_reports.py::test_jupyterlite_is_not_promised",
         "test_house.py::test_wheel_holds_every_file_of_the_package",  # pure Python
     ],
@@ -160,6 +183,7 @@ ITEMS = {
         "test_chapter_anatomy.py::test_second_run_in_the_same_kernel_shows_the_same",
     ],
     "P56 the training cell goes on (keras-team/keras#4709)": [
+        "test_training_panel.py::test_every_training_starts_anew",
         "test_training.py::test_running_it_again_gives_the_same_curves",
         "test_chapter_anatomy.py::test_second_run_in_the_same_kernel_shows_the_same",
     ],
