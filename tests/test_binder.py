@@ -232,6 +232,7 @@ def test_a_chapter_runs_and_its_sliders_follow(lab, environment, path, record_pr
         figure = figures.nth(n)
         figure.scroll_into_view_if_needed()
         figure.get_by_role("button", name="Reset").click()
+        wait_for_figure(lab, figure)
         before = drawing(figure)
         for k in range(figure.get_by_role("slider").count()):
             slider = figure.get_by_role("slider").nth(k)
