@@ -255,7 +255,7 @@ def test_a_chapter_runs_and_its_sliders_follow(lab, environment, path, record_pr
 
 def wait_for_figure(lab, figure):
     lab.page.wait_for_function(
-        "figure => !figure.querySelector('.hl-waiting')", arg=figure.element_handle(), timeout=20_000
+        "figure => !figure.querySelector('.hl-waiting')", arg=figure.element_handle(), timeout=60_000
     )
 
 
@@ -275,7 +275,7 @@ def drag_a_slider(lab, figure):
     lab.page.mouse.up()
     lab.page.wait_for_function(
         "([figure, before]) => figure.querySelector('.hl-says').innerText !== before",
-        arg=[figure.element_handle(), before[0]], timeout=20_000,
+        arg=[figure.element_handle(), before[0]], timeout=60_000,
     )  # fmt: skip
     wait_for_figure(lab, figure)
     assert drawing(figure) != before[1]
