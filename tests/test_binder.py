@@ -235,6 +235,7 @@ def test_a_chapter_runs_and_its_sliders_follow(lab, environment, path, record_pr
         figure = figures.nth(n)
         figure.scroll_into_view_if_needed()
         figure.get_by_role("button", name="Reset").click()
+        wait_for_figure(lab, figure)
         before = drawing(figure)
         for k in range(figure.get_by_role("slider").count()):
             slider = figure.get_by_role("slider").nth(k)
@@ -257,7 +258,7 @@ def test_a_chapter_runs_and_its_sliders_follow(lab, environment, path, record_pr
 
 def wait_for_figure(lab, figure):
     lab.page.wait_for_function(
-        "figure => !figure.querySelector('.hl-waiting')", arg=figure.element_handle(), timeout=20_000
+        "figure => !figure.querySelector('.hl-waiting')", arg=figure.element_handle(), timeout=60_000
     )
 
 
@@ -277,7 +278,7 @@ def drag_a_slider(lab, figure):
     lab.page.mouse.up()
     lab.page.wait_for_function(
         "([figure, before]) => figure.querySelector('.hl-says').innerText !== before",
-        arg=[figure.element_handle(), before[0]], timeout=20_000,
+        arg=[figure.element_handle(), before[0]], timeout=60_000,
     )  # fmt: skip
     wait_for_figure(lab, figure)
     assert drawing(figure) != before[1]
@@ -286,18 +287,19 @@ def drag_a_slider(lab, figure):
 def test_terms_equations_and_links_are_shown_as_such(lab):
     lab.open("book/chapters/02-backpropagate-through-a-gate.ipynb")
     cells = lab.page.locator(".jp-MarkdownCell .myst")
-    cells.locator(".katex").first.wait_for()
-    text = "\n".join(cells.all_inner_texts())
-    assert not re.search(r"\{(term|eq|cite|ref)", text)
-    assert not re.search(r"^\s*(:::|```)|\$", text, flags=re.MULTILINE)
-    assert cells.locator("a", has_text=re.compile(r"^sigmoid$")).count()
     source = json.loads((BOOK / "chapters" / "02-backpropagate-through-a-gate.ipynb").read_text(encoding="utf8"))
     labels = re.findall(r"\$\$ \((eq-[\w-]+)\)", "\n".join("".join(cell["source"]) for cell in source["cells"]))
     numbers = cells.locator("a[href^='#eq-'][title]")
-    assert [a.get_attribute("href")[1:] for a in numbers.all()] == labels
-    assert numbers.all_inner_texts() == [f"({n})" for n in range(1, len(labels) + 1)]
+    numbers.nth(len(labels) - 1).wait_for(state="attached", timeout=60_000)  # all is shown
+    text = "\n".join(cells.all_text_contents())
+    assert re.findall(r"\{(?:term|eq|cite|ref)|:::|```|\$", text) == []
+    assert cells.locator("a", has_text=re.compile(r"^sigmoid$")).count()
+    assert numbers.evaluate_all("all => all.map(a => a.getAttribute('href').slice(1))") == labels
+    assert numbers.all_text_contents() == [f"({n})" for n in range(1, len(labels) + 1)]
     number = labels.index("eq-gate-three") + 1
     assert cells.locator("a.hover-link[href='#eq-gate-three']", has_text=f"({number})").count()
+    cells.get_by_text("Before you start").click()  # a click into a cell draws it anew: only the next one reaches a link
+    lab.page.wait_for_timeout(2000)
     cells.get_by_role("link", name="Chapter 1", exact=True).first.click()
     lab.page.wait_for_function(
         "() => window.jupyterapp.shell.currentWidget?.context?.path === 'book/chapters/01-one-highway-layer.ipynb'",
