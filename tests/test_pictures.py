@@ -53,7 +53,8 @@ def faults(figure):
         for look, colour, name in looks(axes):
             colours[look].add(colour)
             names[look] |= {name} - {None}
-        rows = [label.get_text() for label in axes.get_yticklabels()]
+        beside = axes.get_shared_y_axes().get_siblings(axes)
+        rows = [label.get_text() for one in beside for label in one.get_yticklabels()]
         if any(re.search(r"[^\W\d]{3}", row) for row in rows):
             continue  # each row has its name beside it: the colours say nothing more
         found += [f"{sorted(several)} are all drawn as {look}" for look, several in colours.items() if len(several) > 1]
