@@ -3,6 +3,7 @@
 What holds here for every figure, `faults` says for one; it is tried on figures with a fault as well.
 """
 
+import re
 import warnings
 from collections import defaultdict
 from pathlib import Path
@@ -26,11 +27,15 @@ TOO_DENSE = 1000  # a map of more cells has no room for a dot in each; the text 
 
 
 def looks(axes):
-    """What is drawn in some axes, as (dash and marker, colour, name or None)."""
+    """What is drawn in some axes, as (dash, marker and width; colour; name or None)."""
     for line in axes.lines:
         dash = None if line.get_linestyle() in ("None", "") else str(line._unscaled_dash_pattern)  # no public name
         named = None if line.get_label().startswith("_") else line.get_label()
-        yield (dash, str(line.get_marker())), to_hex(line.get_color()), named
+        yield (
+            (dash, str(line.get_marker()), "thin" if line.get_linewidth() < 1 else "thick"),
+            to_hex(line.get_color()),
+            named,
+        )
     for dots in axes.collections:
         if type(dots).__name__ == "PathCollection":
             shape = np.round(dots.get_paths()[0].vertices, 3).tobytes()
@@ -48,6 +53,10 @@ def faults(figure):
         for look, colour, name in looks(axes):
             colours[look].add(colour)
             names[look] |= {name} - {None}
+        beside = axes.get_shared_y_axes().get_siblings(axes)
+        rows = [label.get_text() for one in beside for label in one.get_yticklabels()]
+        if any(re.search(r"[^\W\d]{3}", row) for row in rows):
+            continue  # each row has its name beside it: the colours say nothing more
         found += [f"{sorted(several)} are all drawn as {look}" for look, several in colours.items() if len(several) > 1]
         found += [f"{sorted(several)} look the same" for several in names.values() if len(several) > 1]
         for image in axes.images:

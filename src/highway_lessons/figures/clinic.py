@@ -30,7 +30,7 @@ def mean_gate_against_spread(spreads, series, formula, fine):
     for name, look in lines(list(series)).items():
         expected, measured = series[name]
         axes.plot(fine, expected, color=look.light, linestyle=dashes(look.dash), linewidth=look.width)
-        axes.plot(fine, formula[name], color=look.light, linewidth=0.8)
+        axes.plot(fine, formula[name], color="black", linewidth=0.8)  # as in the legend
         axes.plot(spreads, measured, look.marker, color=look.light, markersize=5)
         axes.plot([], [], look.marker, color=look.light, linestyle=dashes(look.dash), markersize=5, label=name)
     axes.plot([], [], color="black", linewidth=0.8, label="formula for a small spread")
