@@ -12,7 +12,7 @@ from conftest import BOOK, ROOT, toc_documents
 from scratch import Scratch, notebook
 
 sys.path.insert(0, str(BOOK / "_ext"))
-from highway_book import repository
+from highway_book import repository, solutions
 
 URL = "https://github.com/owner/lessons"
 GITLAB = "https://gitlab.com/owner/lessons"
@@ -192,3 +192,10 @@ def test_the_template_builds_like_a_chapter(book, tmp_path):
 def test_the_build_is_asked_to_fail_on_warnings():
     assert "build book -W -n --keep-going" in (ROOT / "Makefile").read_text(encoding="utf8")
     assert Path(BOOK / "_config.yml").read_text(encoding="utf8").count("raise_on_error: true") == 1
+
+
+@pytest.mark.parametrize("given", ["no", "false", "off"])
+def test_the_flag_for_solutions_is_checked(monkeypatch, given):
+    monkeypatch.setenv(solutions.VARIABLE, given)
+    with pytest.raises(ValueError, match=f"{solutions.VARIABLE} is '{given}'; expected 0 to leave the solutions out"):
+        solutions.wanted()

@@ -82,7 +82,8 @@ def lines(cell):
 def set_up(path):
     """The set-up cell: the guard for a missing package (test_lone_notebook.py has it act), and what follows it."""
     first = code(read(path).cells)[0].source
-    guard, _, rest = first.partition("raise PackageMissing from None\n")
+    guard, _, rest = first.partition("    raise PackageMissing(")
+    rest = rest.partition("\n")[2]
     return guard, [line for line in rest.splitlines() if line.strip()]
 
 

@@ -96,7 +96,7 @@ def test_alone_one_reads_every_chapter():
 
 def test_files_variables_and_commands_that_the_page_names_exist():
     makefile = (ROOT / "Makefile").read_text(encoding="utf8")
-    commands = set(re.findall(r"(?:`|= |wheelhouse )make (\w+)", PAGE))
+    commands = set(re.findall(r"(?:`|= |wheelhouse |FOLDER )make (\w+)", PAGE))
     assert commands == {"lab", "book"}
     for command in commands:
         assert re.search(rf"^{command}:", makefile, re.MULTILINE)
@@ -105,7 +105,7 @@ def test_files_variables_and_commands_that_the_page_names_exist():
         assert (ROOT / name).is_file()
     extension = "".join(path.read_text(encoding="utf8") for path in (BOOK / "_ext" / "highway_book").glob("*.py"))
     variables = set(re.findall(r"HIGHWAY_\w+", PAGE))
-    assert variables == {"HIGHWAY_LESSONS_SOLUTIONS", "HIGHWAY_LESSONS_REPOSITORY"}
+    assert variables == {"HIGHWAY_LESSONS_SOLUTIONS", "HIGHWAY_LESSONS_REPOSITORY", "HIGHWAY_LESSONS_SITE"}
     for variable in variables:
         assert variable in extension
     assert "OPENBLAS_NUM_THREADS ?= 1" in makefile  # "make lab does"
@@ -124,7 +124,10 @@ def test_what_collects_and_what_installs_agree(tmp_path):
     clean = {name: value for name, value in os.environ.items() if not name.startswith("PIP_")}
     clean |= {"PIP_CONFIG_FILE": os.devnull, "PIP_INDEX_URL": "http://127.0.0.1:9"}
     for line, options in (
-        (wheel.replace("python3", sys.executable), ["--no-build-isolation"]),  # what it builds with is at hand here
+        (
+            wheel.replace(".venv/bin/python", sys.executable),
+            ["--no-build-isolation"],
+        ),
         (
             install.replace(".venv/bin/python", sys.executable).replace(" -r requirements-torch.txt", ""),
             ["--target", "room"],

@@ -39,7 +39,8 @@ NOWHERE = "http://127.0.0.1:9/simple"
 TEMPLATE = nbformat.read(BOOK / "_template.ipynb", as_version=4)
 SET_UP, SLIDER = [cell for cell in TEMPLATE.cells if cell.cell_type == "code"][:2]
 SENTENCE = re.compile(
-    r"This notebook needs its package: run  (%pip install highway-lessons==[^ ]+(?: --[a-z-]+ [^ ]+)*)  in a new cell,"
+    r"This notebook needs its package \([^\n]+\): run  (%pip install highway-lessons[=@][^ ]+(?: --[a-z-]+ [^ ]+)*)"
+    r"  in a new cell,"
     r" or  (pip install \.)  in the course's folder, then restart the kernel\."
 )
 PROSE = """\
@@ -255,8 +256,24 @@ def test_a_numpy_that_is_too_old_stays_as_it_is(built, tmp_path, monkeypatch):
 
 
 def test_the_package_of_another_edition_is_said(reader, monkeypatch):
-    (reader.folder / "highway_lessons.py").write_text('__version__ = "0.9"\n', encoding="utf8")
-    sentence(reader.run(SET_UP.source, monkeypatch=monkeypatch))
+    (reader.folder / "highway_lessons").mkdir()
+    for name, text in (("__init__", '__version__ = "0.9"\n'), ("sliders", "")):
+        (reader.folder / "highway_lessons" / f"{name}.py").write_text(text, encoding="utf8")
+    assert "(edition 0.9 is here)" in sentence(reader.run(SET_UP.source, monkeypatch=monkeypatch))
+
+
+@pytest.mark.parametrize("name", ["highway_lessons/notes.txt", "highway_lessons.py"])
+def test_something_else_of_that_name_is_no_package(built, reader, monkeypatch, name):
+    """A folder beside the notebook does not keep the package out; a module does, and that is said."""
+    pages, _, port = built
+    (reader.folder / name).parent.mkdir(exist_ok=True)
+    (reader.folder / name).write_text("", encoding="utf8")
+    with serving(pages, port):
+        outputs = reader.run(*code(downloaded(built))[:1], monkeypatch=monkeypatch)
+    if name.endswith(".py"):
+        sentence(outputs)
+    else:
+        assert outputs == [[]]
 
 
 def test_plain_ipython_says_the_sentence_alone(reader):
@@ -305,6 +322,7 @@ def test_the_wheels_page_is_one_for_pip_and_for_people(built):
         ({"SITE": "https://lessons.example/highway/"}, "https://lessons.example/highway"),
         ({"SITE": "", "REPOSITORY": "https://github.com/Owner/lessons"}, ""),
         ({"REPOSITORY": "https://github.com/Owner/lessons"}, "https://owner.github.io/lessons"),
+        ({"REPOSITORY": "https://github.com/Owner/owner.github.io"}, "https://owner.github.io"),
         ({"REPOSITORY": "https://gitlab.com/owner/lessons"}, ""),
         ({"REPOSITORY": ""}, ""),
     ],
@@ -342,29 +360,32 @@ def test_make_tidy_writes_the_address_that_it_is_given():
 
 
 @pytest.mark.parametrize(
-    ("address", "options"),
+    ("address", "need"),
     [
-        ("", ""),
-        ("https://a.example/b", " --find-links https://a.example/b/dist/"),
-        ("http://10.0.0.5:8000", " --find-links http://10.0.0.5:8000/dist/ --trusted-host 10.0.0.5:8000"),
+        ("", "=={edition}"),
+        ("https://a.example/b", "@https://a.example/b/dist/highway_lessons-{edition}-py3-none-any.whl"),
+        (
+            "http://10.0.0.5:8000",
+            "@http://10.0.0.5:8000/dist/highway_lessons-{edition}-py3-none-any.whl --trusted-host 10.0.0.5:8000",
+        ),
     ],
 )
-def test_the_stamp_replaces_an_earlier_one(tmp_path, address, options):
-    copy = Path(shutil.copy2(BOOK / "_template.ipynb", tmp_path))
-    untouched = copy.read_text(encoding="utf8")
-    for given in ("https://earlier.example", address):
+def test_the_stamp_replaces_an_earlier_one(tmp_path, address, need):
+    copy, seen = Path(shutil.copy2(BOOK / "_template.ipynb", tmp_path)), []
+    for given in ("", "https://earlier.example", address, ""):
         command = [sys.executable, "-m", "highway_book.site", given, str(copy)]
         subprocess.run(command, env=os.environ | {"PYTHONPATH": str(BOOK / "_ext")}, check=True)
-    first = code(nbformat.read(copy, as_version=4))[0].splitlines()[0]
-    assert first.startswith(f'need = "highway-lessons=={highway_lessons.__version__}{options}"')
-    command[3] = ""
-    subprocess.run(command, env=os.environ | {"PYTHONPATH": str(BOOK / "_ext")}, check=True)
-    assert site.NEED.sub(r'need = "\1"', untouched) == site.NEED.sub(r'need = "\1"', copy.read_text(encoding="utf8"))
+        seen.append(copy.read_text(encoding="utf8"))
+    assert seen[3] == seen[0] != seen[1]
+    copy.write_text(seen[2], encoding="utf8")
+    second = code(nbformat.read(copy, as_version=4))[0].splitlines()[1]
+    assert second == f'need = f"highway-lessons{need}"'
 
 
 def test_the_notebook_asks_for_this_edition(notebook_path):
     source = code(nbformat.read(notebook_path, as_version=4))[0]
-    assert site.NEED.match(source)[1] == f"highway-lessons=={highway_lessons.__version__}"
+    assert source.startswith(f'edition = "{highway_lessons.__version__}"  # ')
+    assert len(site.NEED.findall(source)) == 1
 
 
 # --- the text of a downloaded notebook -------------------------------------------------------------------------------
@@ -393,8 +414,13 @@ def test_every_download_of_the_book_reads_without_the_book(book, notebook_path):
 
 
 def test_plain_text_keeps_what_is_not_the_books():
-    text = "`{term}` and {py:func}`x`, [a](https://a.example/x.md), $y = \\{a\\}$, {eq}`e`, {term}`τ <tau>`."
+    text = (
+        "`{term}` and {py:func}`x`, [a](https://a.example/x.md), $y = \\{a\\}$, {eq}`e`, {term}`τ <tau>` {cite:p}`z`."
+    )
     kept = "`{term}` and {py:func}`x`, [a](https://a.example/x.md), $y = \\{a\\}$, (7), τ."
     assert downloads.plain(text, {"e": "7"}) == kept
     assert downloads.lead_to_pages(kept, "https://b.example") == kept
+    for code in ("``{term}`gate` ``", "```\n{eq}`e`\n$$ (e)\n[a](b.md)\n```", "`[a](b.md)`"):
+        assert downloads.plain(code, {"e": "7"}) == downloads.lead_to_pages(code, "https://b.example") == code
+    assert downloads.plain("{eq}`mistyped`", {}) == "{eq}`mistyped`"  # the build has said so
     assert downloads.lead_to_pages("[a](../x.md#y)", "https://b.example/c") == "[a](https://b.example/x.html#y)"

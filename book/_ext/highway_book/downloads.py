@@ -12,19 +12,44 @@ from urllib.parse import urljoin
 
 from highway_book import site, solutions
 
+# Code stands as it is: a fence, or a span between backticks.
+CODE = r"^(?P<fence>```+|~~~+).*?^(?P=fence)|(?<!`)(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`)"
+ROLE, LABEL, LINK = (
+    re.compile(rf"{pattern}|{CODE}", re.MULTILINE | re.DOTALL)
+    for pattern in (
+        r"(?P<space>\s*)\{(?P<role>[\w:-]+)\}`(?P<text>[^`]*)`",
+        r"^\$\$ \((?P<label>[^()]+)\) *$",
+        r"(?<=\]\()(?!\w+:)(?P<name>[^()#\s]+)\.(?:ipynb|md)(?=(?:#[^()\s]*)?\))",
+    )
+)
+
 
 def plain(text, number):
     """Return a Markdown cell's text without the book's roles and labels; `number` gives an equation's by its label."""
-    text = re.sub(r"\s*(?<!`)\{cite:[pt]\}`[^`]*`", "", text)
-    text = re.sub(r"(?<!`)\{term\}`([^`<]*?)(\s*<[^`]*>)?`", r"\1", text)
-    text = re.sub(r"(?<!`)\{eq\}`([^`]*)`", lambda match: f"({number[match[1]]})", text)
-    return re.sub(r"^\$\$ \(([\w-]+)\)$", lambda match: rf"\tag{{{number[match[1]]}}}" + "\n$$", text, flags=re.M)
+
+    def in_words(match):
+        role, words = match["role"], match["text"]
+        if role == "cite:p":
+            return ""
+        if role == "term":
+            return match["space"] + re.sub(r"\s*<[^>]*>$", "", words)
+        if role == "eq" and words in number:
+            return f"{match['space']}({number[words]})"
+        return match[0]
+
+    def numbered(match):
+        return rf"\tag{{{number[match['label']]}}}" + "\n$$" if match["label"] in number else match[0]
+
+    return LABEL.sub(numbered, ROLE.sub(in_words, text))
 
 
 def lead_to_pages(text, folder):
     """Turn links to the book's other files into links to their pages; `folder` is the address of this file's folder."""
-    link = re.compile(r"(?<=\]\()(?!\w+:)([^()#\s]+)\.(?:ipynb|md)(?=(#[^()\s]*)?\))")
-    return link.sub(lambda match: urljoin(f"{folder}/", f"{match[1]}.html"), text)
+
+    def to_page(match):
+        return urljoin(f"{folder}/", f"{match['name']}.html") if match["name"] else match[0]
+
+    return LINK.sub(to_page, text)
 
 
 def equation_numbers(env):

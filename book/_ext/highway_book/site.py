@@ -17,13 +17,13 @@ from urllib.parse import urlsplit
 from highway_book import repository
 
 VARIABLE = "HIGHWAY_LESSONS_SITE"  # set it to the site's address, or to nothing to have none
-NEED = re.compile(r'^need = "(highway-lessons==[^ "]+)[^"]*"', re.MULTILINE)  # in every notebook's set-up cell
+NEED = re.compile(r'^need = f".*"$', re.MULTILINE)  # in every notebook's set-up cell
 PACKAGE = ("pyproject.toml", "README.md", "LICENSE", "src")
 INDEX = """<!DOCTYPE html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Packages</title></head>
 <body><main><h1>Packages</h1>
-<p>The notebooks of this book find their package here: pip's option --find-links takes this page's address.</p>
+<p>The notebooks of this book find their package here; pip's option --find-links takes this page's address, too.</p>
 <p><a href="{name}">{name}</a></p></main></body>
 </html>
 """
@@ -42,17 +42,26 @@ def find_address(folder):
     if VARIABLE in os.environ:
         return checked(os.environ[VARIABLE])
     match = re.fullmatch(r"https://github\.com/([\w.-]+)/([\w.-]+)", repository.find_url(folder))
-    return f"https://{match[1].lower()}.github.io/{match[2]}" if match else ""
+    if not match:
+        return ""
+    host, name = f"{match[1].lower()}.github.io", match[2]
+    return f"https://{host}" if name.lower() == host else f"https://{host}/{name}"
 
 
 def stamp(notebook, address):
-    """Write into a notebook's set-up cell where its package can be found besides the package index."""
-    options = f" --find-links {address}/dist/" if address else ""
+    """Write into a notebook's set-up cell where its package comes from: from the site, else from the package index.
+
+    A site's own wheel is asked for by its address. Else an index would be asked first, where a stranger might have
+    taken the name.
+    """
+    need = "highway-lessons=={edition}"
+    if address:
+        need = f"highway-lessons@{address}/dist/highway_lessons-{{edition}}-py3-none-any.whl"
     if address.startswith("http:"):  # else pip takes packages from this computer only
-        options += f" --trusted-host {urlsplit(address).netloc}"
+        need += f" --trusted-host {urlsplit(address).netloc}"
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":
-            source = NEED.sub(rf'need = "\1{options}"', "".join(cell["source"]))
+            source = NEED.sub(f'need = f"{need}"', "".join(cell["source"]))
             cell["source"] = source.splitlines(keepends=True)
 
 

@@ -18,7 +18,15 @@ def strip_page(app, docname, source):
         source[0] = json.dumps(notebook)
 
 
+def wanted():
+    """Ask the environment whether the book holds its solutions."""
+    given = os.environ.get(VARIABLE, "")
+    if given not in ("", "0", "1"):
+        raise ValueError(f"{VARIABLE} is {given!r}; expected 0 to leave the solutions out, or 1.")
+    return given != "0"
+
+
 def setup(app):
     # "env": a change of this value reads every page again
-    app.add_config_value("solutions", os.environ.get(VARIABLE, "1") != "0", "env")
+    app.add_config_value("solutions", wanted(), "env")
     app.connect("source-read", strip_page)
