@@ -320,7 +320,7 @@ def test_default_sentence_of_bands_and_curves():
 def test_dots_have_no_line_in_the_picture_and_each_its_marker():
     series = {"ends": Dots(np.full(20, 30.0), np.linspace(0.1, 0.9, 20)), "line": Curve([0, 1], [0, 1])}
     w = explore(lambda depth: series, start={"depth": 5}, xlabel="epoch", ylabel="accuracy", xlim=(0, 31),
-                ylim=(0, 1), caption="Ends.", depth=[5])  # fmt: skip
+                ylim=(0, 1), caption="Ends.", depth=[5, 10])  # fmt: skip
     assert [look["kind"] for look in w.looks] == ["dots", "curve"]
     figure, _ = w._figure()
     dots, line = figure.axes[0].lines

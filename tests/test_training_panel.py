@@ -364,7 +364,7 @@ def test_a_place_without_a_record_says_so_and_draws_nothing(page):
         ": not recorded: plain was recorded with Adam only. "
         "The nearest setting with a record is plain, 20 blocks, Adam at 0.001: five seeds " in widget.frame["says"]
     )
-    widget.value = START | {"gate_bias": -1.0}
+    widget.value = START | {"depth": 5, "learning_rate": 3e-3}
     assert ": not recorded. The nearest setting with a record is highway," in widget.frame["says"]
     assert sum(len(array) for series in widget.frame["arrays"] for array in series) == 0
     widget.value = START | {"gate_bias": -5.0}
