@@ -17,6 +17,7 @@ from highway_lessons import Data, Highway, NaiveResidual, Network, Plain, digits
 from highway_lessons.exercises import training as checks
 from highway_lessons.gradients import over_seeds, profile
 from highway_lessons.palette import BLOCKS
+from highway_lessons.sliders import number
 from highway_lessons.studies.__main__ import main as studies_command
 from highway_lessons.studies.recorded import GRID, recorded
 from highway_lessons.studies.trainings import matched_width
@@ -221,12 +222,31 @@ def spiral_phrases():
     ]
 
 
+def places():
+    """Every position of the panel's controls, and what was recorded there."""
+    for place in itertools.product(*GRID.values()):
+        setting = dict(zip(GRID, place, strict=True))
+        yield setting, recorded(setting)
+
+
+def where_curves_are():
+    """The rates, optimisers and highway gate biases with curves; every block at every depth has them there."""
+    drawn = [setting for setting, found in places() if found is not None and found.curves is not None]
+    assert {(one["block"], one["depth"]) for one in drawn} == set(itertools.product(GRID["block"], GRID["depth"]))
+    biases = {one["gate_bias"] for one in drawn if one["block"] == "highway"}
+    (how,), (bias,) = {(one["optimiser"], one["learning_rate"]) for one in drawn}, biases
+    return *how, bias
+
+
 def panel_phrases():
     """What the text says of the settings that it asks the reader to train, from the studies themselves."""
+    optimiser, rate, bias = where_curves_are()
     low = studies.load("gate_bias").select(gate_bias=-5.0, depth=100, optimiser="adam", dtype="float32")
     kinds = [seeds("highway, −2", 20), seeds("highway, −2", 100), 100 * low.array("test_accuracy"), seeds("plain", 20)]
     first, deep, closed, plain = (f"{mean(five)} % ({span(five, 1)})" for five in kinds)
     return [
+        f"Curves were recorded with {optimiser} at {rate}, for highway at gate bias {number(bias)}; "
+        "elsewhere only the ends, drawn as diamonds.",
         f"20 highway blocks with bias −2 reach {first}, the mean and the range of five seeds.",
         f"A hundred reach {deep}:",
         f"with bias −5 a hundred blocks reach {closed}.",
@@ -409,9 +429,8 @@ def test_what_the_text_says_beside_the_panel(run):
     curves = np.array([point["curves"]["test_accuracy"] for point in deep]).mean(axis=0)
     assert (np.diff(curves.reshape(6, 5).mean(axis=1)[1:]) > 0).all(), "still climbs"
     assert (np.diff(curves[-10:]) < 0).any(), "with setbacks"
-    places = list(itertools.product(*GRID.values()))
-    known = sum(recorded(dict(zip(GRID, place, strict=True))) is not None for place in places)
-    assert 0.23 < known / len(places) < 0.28, "about a quarter"
+    known = [found is not None for _, found in places()]
+    assert 0.23 < np.mean(known) < 0.28, "about a quarter"
 
 
 def test_slow_rise_at_bias_minus_two():
@@ -547,13 +566,12 @@ def test_parameters_of_the_matched_spiral_networks_are_in_the_range_of_the_text(
 
 def test_sentence_under_the_slider(run):
     says = run.shown["look-slider"].frame["says"]
-    plain = number_in(says, "plain")
-    assert plain == f"{geometric(last_epoch('plain', 20, 'uniform')):.3g}"
-    assert says.startswith("At depth 20 and initialiser uniform: training loss in the last epoch: plain")
-
-
-def number_in(sentence, name):
-    return re.search(rf"{name} ([\d.]+)[,.;]", sentence)[1].rstrip(".")
+    kinds = ("plain", "highway, −2", "highway, −ln L", "residual")
+    ends = [f"{number(geometric(last_epoch(kind, 20, 'uniform')))} ({kind})" for kind in kinds]
+    assert says.startswith(f"At depth 20 and initialiser uniform: training loss in the last epoch: {', '.join(ends)}, ")
+    tuned = DIGITS.select(block="none", width=64, depth=0, initialiser="uniform", learning_rate=no_block()[1])
+    curves = [point["curves"]["train_loss"][-1] for point in tuned]
+    assert says.endswith(f", {number(geometric(curves))} (no block).")
 
 
 def test_the_slider_has_every_recorded_depth_and_both_starts(run, names):
@@ -592,9 +610,9 @@ def test_cells_print_what_the_text_says(run, cell, line):
 
 
 def test_solutions_are_right(run):
-    for number in (1, 2, 3, 4):
-        assert run.shown[f"exercise-{number}-solution"], number
-        assert not run.shown[f"exercise-{number}-answer"], number
+    for n in (1, 2, 3, 4):
+        assert run.shown[f"exercise-{n}-solution"], n
+        assert not run.shown[f"exercise-{n}-answer"], n
 
 
 # Figures
@@ -674,7 +692,7 @@ def test_answers_are_drawn_with_the_lowest_row_at_the_bottom():
         (image,) = axes.images
         np.testing.assert_array_equal(image.get_array(), picture)
         assert (image.origin, image.get_extent(), image.get_clim()) == ("lower", [-2, 2, -2, 2], (0, 1))
-    assert bar.get_xlabel() == "probability of arm 1"
+    assert bar.get_xlabel() == "probability of arm 1 (dots: above one half)"
 
 
 # Checks of the exercises

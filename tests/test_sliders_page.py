@@ -13,7 +13,7 @@ import pytest
 from slider_grids import CIRCLE, DECAY, DEPTHS, HOLES, circle, decay, holes, largest
 
 from highway_lessons.notebook import BUILDING_BOOK
-from highway_lessons.sliders import Explore, explore
+from highway_lessons.sliders import Curve, Dots, Explore, explore
 
 PHONE = {"width": 390, "height": 844}
 HEAD = """<!doctype html><html lang="en-GB" data-theme="{theme}"><meta charset="utf-8">
@@ -438,6 +438,24 @@ def test_a_circle_is_round_and_a_point_a_dot(page, made):
     assert [len(run) for run in line_points(figure, 3)] == [1]
     assert last.locator(".hl-marker").count() == 1
     assert "scale(1.6)" in last.locator(".hl-marker").get_attribute("transform")
+
+
+def test_every_dot_is_drawn_and_none_joined(page, tmp_path, monkeypatch):
+    monkeypatch.setenv(BUILDING_BOOK, "1")
+    x, y = np.full(20, 30.0), np.linspace(0.1, 0.9, 20)
+    widget = explore(
+        lambda depth: {"dots": Dots(x, y * depth / 10), "curve": Curve(x, y)}, start={"depth": 5}, xlabel="epoch",
+        ylabel="accuracy", xlim=(0, 31), ylim=(0, 1), caption="Twenty ends.", depth=[5, 10],
+    )  # fmt: skip
+    (tmp_path / "dots.html").write_text(HEAD.format(theme="light") + widget._repr_mimebundle_()[0]["text/html"])
+    [figure] = open_figures(page, (tmp_path / "dots.html").as_uri())
+    dots, curve = (figure.locator(".hl-plot .hl-colour").nth(k) for k in (0, 1))
+    assert [one.locator(".hl-marker").count() for one in (dots, curve)] == [20, 10]
+    assert [line_points(figure, k) == [] for k in (0, 1)] == [True, False]
+    left, top, width, height = frame_of(figure)
+    at = dots.locator(".hl-marker").evaluate_all("all => all.map(e => e.getAttribute('transform').match(/[\\d.]+/g))")
+    places = np.array([place[:2] for place in at], float)
+    np.testing.assert_allclose(places, np.column_stack([left + width * x / 31, top + height * (1 - y / 2)]), atol=0.06)
 
 
 def test_lines_differ_by_dash_and_marker_too(page, made):

@@ -16,7 +16,7 @@ from slider_grids import BIASES, CIRCLE, DECAY, DEPTHS, HOLES, circle, decay, ho
 import highway_lessons.sliders as sliders
 from highway_lessons.notebook import BUILDING_BOOK
 from highway_lessons.palette import lines
-from highway_lessons.sliders import Band, Curve, explore, frames, number
+from highway_lessons.sliders import Band, Curve, Dots, explore, frames, number
 
 PLAIN = np.ones(3)
 LEGEND = {name: option for name, option in DECAY.items() if name != "gate_bias"} | {"start": {"depth": 50}}
@@ -315,6 +315,19 @@ def test_default_sentence_of_bands_and_curves():
     assert frames.sentence({"plain": band}, axes) == "plain 2 at block 0 and 3 at block 1."
     dot, empty = Curve(np.array([0.5]), np.array([-2.0])), np.array([])
     assert frames.sentence({"here": dot, "dW": empty}, axes) == ("here at block 0.5 and norm −2; dW has no values.")
+
+
+def test_dots_have_no_line_in_the_picture_and_each_its_marker():
+    series = {"ends": Dots(np.full(20, 30.0), np.linspace(0.1, 0.9, 20)), "line": Curve([0, 1], [0, 1])}
+    w = explore(lambda depth: series, start={"depth": 5}, xlabel="epoch", ylabel="accuracy", xlim=(0, 31),
+                ylim=(0, 1), caption="Ends.", depth=[5, 10])  # fmt: skip
+    assert [look["kind"] for look in w.looks] == ["dots", "curve"]
+    figure, _ = w._figure()
+    dots, line = figure.axes[0].lines
+    assert (dots.get_linestyle(), dots.get_markevery()) == ("None", 1)
+    assert line.get_linestyle() != "None"
+    legend, _ = figure.legends[0].get_lines()
+    assert legend.get_linestyle() == "None"
 
 
 def test_the_default_sentence_speaks_of_numbers_only():

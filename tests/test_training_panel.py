@@ -14,7 +14,8 @@ from highway_lessons import Adam, Highway, Network, digits, fit, studies
 from highway_lessons.notebook import BUILDING_BOOK
 from highway_lessons.sliders import Explore, training_panel
 from highway_lessons.sliders import panel as module
-from highway_lessons.studies.recorded import GRID, nearest, recorded
+from highway_lessons.sliders.frames import MARKERS
+from highway_lessons.studies.recorded import GRID, nearest, optimisers, recorded
 from highway_lessons.training import Fit
 
 CAPTION = "Test accuracy on the digits, epoch by epoch."
@@ -81,7 +82,7 @@ def test_the_training_is_the_recipe_of_the_record(panel):
     assert said.startswith(f"Highway, 5 blocks, gate bias −2, Adam at 0.001: reached {y[-1]:.1f} % after 30 epochs in ")
     assert said.endswith(
         f" s (seed 0). Recorded: this seed {five[0]:.1f} %, "
-        f"five seeds {five.mean():.1f} ({five.min():.1f} to {five.max():.1f}) %."
+        f"five seeds {five.mean():.1f} ({five.min():.1f} to {five.max():.1f}) % after 30 epochs."
     )
     assert abs(y[-1] - five[0]) < 4, "one seed, perhaps another processor"
 
@@ -92,7 +93,8 @@ def test_every_training_starts_anew(panel):
     assert trained(panel).split(" in ")[0] == first
     assert panel.shown["series"][0] == curve
     names = [look["name"] for look in panel.shown["looks"]]
-    assert names == ["highway, yours", "highway, five seeds recorded", "highway, your training before"]
+    recorded = "highway, five seeds recorded: mean and range"
+    assert names == ["highway, yours", recorded, "highway, your training before"]
     assert panel.shown["series"][2] == curve
     assert len({look["dash"] for look in panel.shown["looks"]}) == 3
 
@@ -165,7 +167,10 @@ def test_stopped_at_once_there_is_nothing_to_keep(panel):
 def test_a_training_that_diverges_says_so(panel):
     said = trained(panel, block="residual", depth=50, optimiser="SGD", learning_rate=1.0)
     assert said.startswith("Residual, 50 blocks, SGD at 1: the loss became ")
-    assert said.endswith("lower the learning rate. Recorded: all five seeds diverged.")
+    assert said.endswith("lower the learning rate. Recorded: all five seeds diverged; counted as guessing.")
+    _, ends, diverged = panel.shown["series"]
+    assert [ends, diverged] == [[[], []], [[30] * 5, [10] * 5]]
+    assert [look["name"] for look in panel.shown["looks"]][1:] == [module.ENDS, module.DIVERGED]
     assert "reached" in trained(panel, depth=5, optimiser="Adam", learning_rate=1e-3)
 
 
@@ -306,8 +311,9 @@ def test_where_nothing_was_recorded_the_nearest_is_named(panel, monkeypatch):
     said = trained(panel, **unrecorded)
     five = by_hand("gate_bias", gate_bias=-2.0, depth=5, optimiser="adam", learning_rate=1e-3, dtype="float32")
     assert said.endswith(
-        "This setting was not recorded; the nearest that was is highway, 5 blocks, gate bias −2, Adam at 0.001: "
-        f"five seeds {five.mean():.1f} ({five.min():.1f} to {five.max():.1f}) %."
+        "This setting was not recorded. "
+        "The nearest setting with a record is highway, 5 blocks, gate bias −2, Adam at 0.001: "
+        f"five seeds {five.mean():.1f} ({five.min():.1f} to {five.max():.1f}) % after 30 epochs."
     )
     assert [look["name"] for look in panel.shown["looks"]] == ["highway, yours"]
 
@@ -316,7 +322,7 @@ def test_some_that_diverged_are_counted():
     some = [s for s in map(recorded, settings()) if s is not None and 0 < s.diverged.sum() < 5]
     for seeds in some:
         assert (seeds.final[seeds.diverged] == 10).all()
-        assert "of which diverged, counted as guessing" in seeds.in_words()
+        assert re.search(r"% after 30 epochs; (one|two|three|four) diverged, counted as guessing$", seeds.in_words())
     assert some
 
 
@@ -355,10 +361,62 @@ def test_a_place_without_a_record_says_so_and_draws_nothing(page):
     widget, _ = page
     widget.value = START | {"block": "plain", "optimiser": "SGD"}
     assert (
-        ": not recorded. The nearest setting that was is plain, 20 blocks, Adam at 0.001: five seeds "
-        in (widget.frame["says"])
+        ": not recorded: plain was recorded with Adam only. "
+        "The nearest setting with a record is plain, 20 blocks, Adam at 0.001: five seeds " in widget.frame["says"]
     )
+    widget.value = START | {"depth": 5, "learning_rate": 3e-3}
+    assert ": not recorded. The nearest setting with a record is highway," in widget.frame["says"]
     assert sum(len(array) for series in widget.frame["arrays"] for array in series) == 0
     widget.value = START | {"gate_bias": -5.0}
     assert widget.frame["says"].endswith("% after 30 epochs. Only the end was recorded.")
     widget.value = START
+
+
+def test_a_page_explains_its_signs_and_draws_ends_as_dots_alone(page):
+    widget, _ = page
+    words = "Line and shade: mean and range of five seeds; diamonds: the same five after the last epoch."
+    assert words in widget.axes["caption"]
+    ends, diverged = widget.looks[-2:]
+    assert (ends["marker"], ends["kind"], diverged["kind"]) == (MARKERS["D"], "dots", "dots")
+    assert diverged["marker"] not in [look["marker"] for look in widget.looks[:-1]]
+
+
+def test_a_page_says_of_blocks_without_gates_that_the_bias_changes_nothing(page):
+    widget, _ = page
+    for setting in settings():
+        if setting["learning_rate"] in (1e-3, 1.0):
+            widget.value = setting
+            said, gates = widget.frame["says"], setting["block"] == "highway"
+            assert said.endswith(" Without gates the gate bias changes nothing.") is not gates
+            assert gates or said.count("gate bias") == 2, "where the slider stands and that it changes nothing"
+    widget.value = START
+
+
+def test_a_page_counts_what_diverged_as_guessing_and_draws_it_apart(page):
+    widget, _ = page
+    seen = set()
+    for setting in settings():
+        seeds = recorded(setting)
+        if seeds is None or not seeds.diverged.any():
+            continue
+        widget.value = setting
+        says, (ends, diverged) = widget.frame["says"], list(widget._visit(setting).series.values())[-2:]
+        assert len(diverged.y) == seeds.diverged.sum() == 5 - len(ends.y)
+        assert set(diverged.y) == {10}
+        assert np.array_equal(ends.y, seeds.final[~seeds.diverged])
+        seen.add(len(diverged.y))
+        if len(diverged.y) == 5:
+            assert ": all five seeds diverged; counted as guessing." in says
+            assert "epochs" not in says
+        else:
+            assert "% after 30 epochs; three diverged, counted as guessing. Only the end was recorded." in says
+    assert seen == {3, 5}
+    widget.value = START
+
+
+def test_optimisers_of_a_block_are_those_of_its_record():
+    for block in GRID["block"]:
+        known = {s["optimiser"] for s in settings() if s["block"] == block and recorded(s) is not None}
+        assert set(optimisers(block)) == known
+    assert optimisers("plain") == ["Adam"]
+    assert optimisers("residual") == ["Adam", "SGD"]

@@ -161,12 +161,14 @@ def test_train_by_mouse_draws_a_curve_that_grows_and_compares(lab, panel, record
     )
     said = says(panel)
     assert said.startswith("Highway, 10 blocks, gate bias −2, Adam at 0.001: reached ")
-    assert f"five seeds {final.mean():.1f} ({final.min():.1f} to {final.max():.1f}) %." in said
+    assert f"five seeds {final.mean():.1f} ({final.min():.1f} to {final.max():.1f}) % after 30 epochs." in said
     assert lab.page.wait_for_function(
         "said => document.querySelector('.hl-training p[role=status]').textContent === said", arg=said
     )
     assert panel.locator(".hl-plot .hl-band").count() == 1
-    assert panel.locator("li").all_inner_texts()[:2] == ["highway, yours", "highway, five seeds recorded"]
+    assert panel.locator("li").all_inner_texts()[:2] == [
+        "highway, yours", "highway, five seeds recorded: mean and range"
+    ]  # fmt: skip
     reached = lab.ask("[s for s in panel.shown['series'][0][1]][-1]")
     assert f"reached {reached:.1f} %" in said
     assert abs(reached - final[0]) < 4  # the same seed, perhaps on another processor
@@ -243,7 +245,7 @@ def test_a_training_that_fails_says_so_and_the_panel_goes_on(lab, panel):
     button(panel, "Train").click()
     wait_for_sentence(panel, "lower the learning rate. ", 30_000)
     assert says(panel).startswith("Residual, 50 blocks, SGD at 1: the loss became ")
-    assert says(panel).endswith("Recorded: all five seeds diverged.")
+    assert says(panel).endswith("Recorded: all five seeds diverged; counted as guessing.")
     at_rest(panel)
     lab.ask("[setattr(module, 'fit_kept', module.fit), setattr(module, 'fit', lambda *_, **__: 1 / 0)]")
     button(panel, "Train").click()

@@ -56,8 +56,9 @@ def test_by_keyboard_recorded_trainings_are_found_and_missing_ones_said(page, ma
     )
     figure.get_by_role("slider", name="block").press("Home")
     figure.get_by_role("slider", name="optimiser").press("ArrowRight")
-    assert ": not recorded. The nearest setting that was is plain, 100 blocks, Adam at 0.001: five seeds " in says(
-        figure
+    assert (
+        ": not recorded: plain was recorded with Adam only. The nearest setting with a record is plain, 100 blocks, "
+        in (says(figure))
     )
     lines = figure.locator(".hl-plot .hl-line").evaluate_all("all => all.map(e => e.getAttribute('d'))")
     assert set(lines) == {""}
@@ -67,6 +68,21 @@ def test_by_keyboard_recorded_trainings_are_found_and_missing_ones_said(page, ma
     assert figure.get_by_role("button", name="Train").count() == 0, "a button that could do nothing"
     assert page.console_errors == []
     assert page.outside_requests == []
+
+
+def test_ends_are_marked_and_not_joined(page, made):
+    [figure] = open_figures(page, made["light"])
+    ends, diverged = (figure.locator(".hl-plot .hl-colour").nth(k) for k in (3, 4))
+    assert [ends.locator(".hl-marker").count(), diverged.locator(".hl-marker").count()] == [5, 0]
+    for name, key in (("optimiser", "ArrowRight"), ("learning rate", "End")):
+        figure.get_by_role("slider", name=name).press(key)
+    assert ": all five seeds diverged; counted as guessing." in says(figure)
+    assert [ends.locator(".hl-marker").count(), diverged.locator(".hl-marker").count()] == [0, 5]
+    for place in (".hl-plot", ".hl-below li"):
+        lines = figure.locator(f"{place} .hl-line").evaluate_all("all => all.map(e => e.getAttribute('d'))")
+        assert lines[3:] == ["", ""], place
+    assert all(lines[:3]), "in the legend the kinds of block have their lines"
+    assert figure.locator(".hl-below li .hl-marker").count() == 5
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

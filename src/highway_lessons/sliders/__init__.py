@@ -19,14 +19,14 @@ import traitlets
 from highway_lessons import _checks
 from highway_lessons.palette import lines
 from highway_lessons.sliders import frames, images
-from highway_lessons.sliders.frames import Band, Curve, number
+from highway_lessons.sliders.frames import Band, Curve, Dots, number
 from highway_lessons.sliders.images import Colours
 from highway_lessons.sliders.living import LivingNet, living_net
 from highway_lessons.sliders.panel import TrainingPanel, training_panel
 from highway_lessons.sliders.widget import OffTheGrid, Widget, close_earlier, read
 
 __all__ = [
-    "Band", "Colours", "Curve", "Explore", "LivingNet", "TrainingPanel", "explore", "living_net", "number",
+    "Band", "Colours", "Curve", "Dots", "Explore", "LivingNet", "TrainingPanel", "explore", "living_net", "number",
     "training_panel",
 ]  # fmt: skip
 
@@ -41,9 +41,9 @@ def explore(
     ----------
     compute : callable
         ``compute(gate_bias=…, depth=…)`` returns ``{"series name": values}``: an array of shape (n,) over the blocks,
-        a `Band`, or a `Curve`. Names and kinds of series stay the same wherever the sliders stand; lengths may differ.
-        With `colours`, ``{"name": picture}``: arrays of shape (rows, columns), all of one shape. Several pictures
-        stand side by side, each under its name. NaN is a cell without a value: hatched, and said.
+        a `Band`, a `Curve`, or `Dots`. Names and kinds of series stay the same wherever the sliders stand; lengths may
+        differ. With `colours`, ``{"name": picture}``: arrays of shape (rows, columns), all of one shape. Several
+        pictures stand side by side, each under its name. NaN is a cell without a value: hatched, and said.
         It is called at most once for each position of the sliders, so it must depend on its arguments alone.
     start : dict of str to number or str
         Where the sliders stand at first, and where Reset puts them: the values that the text speaks of.
@@ -271,11 +271,12 @@ class Explore(Widget):
             if isinstance(series, Band):
                 low, high = np.maximum(series.low, floor), np.maximum(series.high, floor)
                 plot.fill_between(x, low, high, color=look.light, alpha=0.22, linewidth=0)
+            dots, many = isinstance(series, Dots), max(1, len(y) // 8)
             dashes = [float(n) / look.width for n in look.dash.split()]  # matplotlib counts them in line widths
             handles += plot.plot(
                 x, np.where(y == 0, np.maximum(y, floor), y), color=look.light, linewidth=0.75 * look.width,
-                linestyle=(0, dashes) if dashes else "-", marker=look.marker, markersize=8 if len(y) == 1 else 5,
-                markevery=max(1, len(y) // 8),
+                linestyle="none" if dots else (0, dashes) if dashes else "-", marker=look.marker,
+                markersize=8 if len(y) == 1 else 5, markevery=1 if dots else many,
             )  # fmt: skip
         xscale, yscale = ("log" if axes[name] else "linear" for name in ("log_x", "log"))
         plot.set(xscale=xscale, yscale=yscale, xlim=axes["xlim"], ylim=axes["ylim"])
@@ -310,7 +311,7 @@ def _drawn_axes(axes, series):
     """Add ticks, and take log10 of what is drawn on a log axis. Blocks are whole numbers, so are their ticks."""
     if "bars" in axes:  # pictures: they have their ticks
         return {name: axes[name] for name in ("xlabel", "ylabel", "caption", "columns", "rows", "bars", "shape")}
-    over_blocks = any(frames.kind(one) != "curve" for one in series.values())
+    over_blocks = any(not isinstance(one, Curve) for one in series.values())
     drawn = {"xticks": frames.ticks(*axes["xlim"], axes["log_x"], whole=over_blocks)}
     drawn["yticks"] = frames.ticks(*axes["ylim"], axes["log"])
     for name, log in (("xlim", axes["log_x"]), ("ylim", axes["log"])):

@@ -37,10 +37,9 @@ function render({ model, el }) {
       input.setAttribute("aria-valuetext", output.textContent.replace("−", "minus "));
     });
     [late, rest].forEach(clearTimeout); // a sentence is announced once the sliders have come to rest
-    if (!next) late = setTimeout(silent, 2000);
     plot.classList.toggle("hl-waiting", !next);
     says.style.minHeight = `${says.offsetHeight}px`; // a shorter sentence does not pull the page up
-    if (!next) return;
+    if (!next) { late = setTimeout(silent, 2000); return; }
     if (shown && heard.textContent !== next.says) rest = setTimeout(() => (heard.textContent = next.says), 400);
     [shown, says.textContent] = [next, next.says];
     paint();

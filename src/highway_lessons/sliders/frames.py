@@ -27,9 +27,13 @@ class Curve(NamedTuple):
     y: np.ndarray
 
 
+class Dots(Curve):
+    """Points (x, y) in the plane that no line joins: two arrays of shape (n,)."""
+
+
 def kind(series):
     """The name under which explore.js and image.js know how to draw `series`."""
-    return {Band: "band", Curve: "curve"}.get(type(series), "image" if np.ndim(series) == 2 else "line")
+    return {Band: "band", Curve: "curve", Dots: "dots"}.get(type(series), "image" if np.ndim(series) == 2 else "line")
 
 
 def points(series, first):

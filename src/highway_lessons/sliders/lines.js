@@ -1,6 +1,7 @@
 // Behind elements.js: lines, bands and curves on fixed axes, as SVG.
 const path = (kind, d, more = {}) => make("path", { class: `hl-${kind}`, d, ...more });
-const line = (look, d) => path("line", d, { "stroke-dasharray": look.dash || "none", "stroke-width": look.width });
+const line = ({ kind, dash, width }, d) => // dots have none, in the figure and in the legend
+  path("line", kind === "dots" ? "" : d, { "stroke-dasharray": dash || "none", "stroke-width": width });
 const marker = (look, at, size = 1) => path("marker", look.marker, { transform: `translate(${at}) scale(${size})` });
 const words = (text, anchor, x, y, turn = 0) =>
   make("text", { "text-anchor": anchor, transform: `translate(${x},${y}) rotate(${turn})` }, text);
@@ -14,10 +15,10 @@ function stretches(arrays) { // runs of indices at which every array holds a num
 }
 
 function drawSeries(look, arrays, first, X, Y) {
-  const runs = stretches(arrays), row = arrays[look.kind === "line" ? 0 : 1], step = Math.max(1, row.length >> 3);
-  const x = (i) => (look.kind === "curve" ? arrays[0][i] : first + i), dot = row.length === 1 ? 1.6 : 1;
+  const runs = stretches(arrays), row = arrays[look.kind === "line" ? 0 : 1], dot = row.length === 1 ? 1.6 : 1;
+  const x = (i) => (arrays.length === 2 ? arrays[0][i] : first + i), all = look.kind === "dots" || row.length < 16;
   const at = (y) => (i) => `${X(x(i)).toFixed(1)},${Y(y[i]).toFixed(1)}`;
-  const marked = runs.flatMap((run) => run.filter((i) => i % step === 0 || run.length === 1));
+  const marked = runs.flatMap((run) => run.filter((i) => all || i % (row.length >> 3) === 0 || run.length === 1));
   const area = (run) => `M${[...run.map(at(arrays[0])), ...run.map(at(arrays[2])).reverse()].join("L")}Z`;
   const band = look.kind === "band" ? [path("band", runs.map(area).join(""))] : [];
   const mid = line(look, runs.map((run) => `M${run.map(at(row)).join("L")}`).join(""));

@@ -16,9 +16,9 @@ from highway_lessons.datasets import digits
 from highway_lessons.network import Network
 from highway_lessons.notebook import building_book
 from highway_lessons.palette import lines
-from highway_lessons.sliders.frames import MARKERS, Band, Curve, kind, stop_text, ticks
+from highway_lessons.sliders.frames import MARKERS, Band, Curve, Dots, kind, stop_text, ticks
 from highway_lessons.sliders.widget import OffTheGrid, Widget, close_earlier, read
-from highway_lessons.studies.recorded import EPOCHS, GRID, nearest, ordered, recorded
+from highway_lessons.studies.recorded import EPOCHS, GRID, nearest, optimisers, ordered, recorded
 from highway_lessons.studies.trainings import make_block, make_optimiser
 from highway_lessons.training import fit
 
@@ -27,9 +27,13 @@ START = {"block": "highway", "depth": 20, "gate_bias": -2.0, "optimiser": "Adam"
 AXES = {"xlabel": "epoch", "ylabel": "test accuracy, %", "xlim": (0, 31), "ylim": (0, 100)}
 IDLE = "Nothing is trained yet. Choose a setting, say what you expect, then press Train."
 LIVE = (
+    "Line and shade: mean and range of five seeds; diamonds: the same five after the last epoch. "
     "This page shows recorded trainings. In a notebook with a kernel, this place is a panel that trains: "
-    "open the chapter on Binder, or by the command “make lab” in the course's folder."
+    "download this page's notebook (button above), type “make lab” in the course's folder, "
+    "or use the page's Binder button where it has one."
 )
+NO_GATES = "Without gates the gate bias changes nothing."
+ENDS, DIVERGED = "recorded, last epoch", "diverged, as guessing"
 PAUSE = 0.1  # seconds between two looks at a training
 
 
@@ -189,8 +193,10 @@ def _shown(says, series=None, running=False, done=0, total=1):
 def _series(block, accuracy, seeds, before):
     """The lines of the figure: this training, the recorded ones, the training before."""
     series = {f"{block}, yours": _curve(accuracy)}
-    if seeds is not None:
-        series[f"{block}, five seeds recorded"] = _recorded(seeds)
+    if seeds is not None and seeds.curves is not None:
+        series[f"{block}, five seeds recorded: mean and range"] = _band(seeds.curves)
+    elif seeds is not None:
+        series |= {name: dots for name, dots in _ends(seeds).items() if len(dots.x) or name == ENDS}
     if before is not None:
         series[f"{before[0]}, your training before"] = _curve(before[1])
     return series
@@ -200,11 +206,10 @@ def _curve(accuracy):
     return Curve(np.arange(1, len(accuracy) + 1), np.array(accuracy))
 
 
-def _recorded(seeds):
-    """Five recorded trainings: a band over the epochs, or five dots at the end where only the end was recorded."""
-    if seeds.curves is None:
-        return Curve(np.full(len(seeds.final), EPOCHS), seeds.final)
-    return _band(seeds.curves)
+def _ends(seeds):
+    """Where recorded trainings ended: a dot for each, those that diverged apart; none without a record."""
+    ends = [np.empty(0)] * 2 if seeds is None else [seeds.final[~seeds.diverged], seeds.final[seeds.diverged]]
+    return {name: Dots(np.full(len(y), EPOCHS), y) for name, y in zip((ENDS, DIVERGED), ends, strict=True)}
 
 
 def _band(curves):
@@ -228,8 +233,14 @@ def _compared(setting, seeds):
     if seeds is not None:
         this = "diverged" if seeds.diverged[SEED] else f"{seeds.final[SEED]:.1f} %"
         return f"Recorded: {'' if seeds.diverged.all() else f'this seed {this}, '}{seeds.in_words()}."
-    near = nearest(setting)
-    return f"This setting was not recorded; the nearest that was is {_in_words(near)}: {recorded(near).in_words()}."
+    return f"This setting was {_not_recorded(setting)}"
+
+
+def _not_recorded(setting):
+    """Say whether the block was ever recorded with this optimiser, and what was recorded nearest."""
+    near, known = nearest(setting), optimisers(setting["block"])
+    only = "" if setting["optimiser"] in known else f": {setting['block']} was recorded with {' and '.join(known)} only"
+    return f"not recorded{only}. The nearest setting with a record is {_in_words(near)}: {recorded(near).in_words()}."
 
 
 def _in_words(setting):
@@ -269,15 +280,13 @@ def _recorded_runs(caption):
         frame = {block: Band(nothing, nothing, nothing) for block in GRID["block"]}
         if seeds is not None and seeds.curves is not None:
             frame[setting["block"]] = _band(seeds.curves)
-        final = nothing if seeds is None else seeds.final
-        return frame | {"five seeds, after the last epoch": Curve(np.full(len(final), EPOCHS), final)}
+        return frame | _ends(seeds)
 
     def say(setting, frame):
         seeds = recorded(setting)
-        if seeds is None:
-            near = nearest(setting)
-            return f"not recorded. The nearest setting that was is {_in_words(near)}: {recorded(near).in_words()}."
-        only = "" if seeds.curves is not None else " Only the end was recorded."
-        return f"{seeds.in_words()} after {EPOCHS} epochs.{only}"
+        said = [_not_recorded(setting) if seeds is None else f"{seeds.in_words()}."]
+        if seeds is not None and seeds.curves is None and not seeds.diverged.all():
+            said.append("Only the end was recorded.")
+        return " ".join(said if setting["block"] == "highway" else [*said, NO_GATES])
 
     return explore(look_up, start=START, say=say, caption=f"{caption} {LIVE}", **AXES, **GRID)

@@ -37,16 +37,12 @@ class Seeds(NamedTuple):
     curves: np.ndarray | None
 
     def in_words(self):
-        """Say mean and range, such as "five seeds 95.2 (94.4 to 96.7) %"."""
+        """Say mean and range, such as "five seeds 95.2 (94.4 to 96.7) % after 30 epochs"."""
         final, some = self.final, ["", "one", "two", "three", "four"]
         if self.diverged.all():
-            return "all five seeds diverged"
-        said = f"five seeds {final.mean():.1f} ({final.min():.1f} to {final.max():.1f}) %"
-        return (
-            f"{said}, {some[self.diverged.sum()]} of which diverged, counted as guessing"
-            if self.diverged.any()
-            else said
-        )
+            return "all five seeds diverged; counted as guessing"
+        said = f"five seeds {final.mean():.1f} ({final.min():.1f} to {final.max():.1f}) % after {EPOCHS} epochs"
+        return f"{said}; {some[self.diverged.sum()]} diverged, counted as guessing" if self.diverged.any() else said
 
 
 def recorded(setting):
@@ -87,6 +83,13 @@ def nearest(setting):
 
     best = min((key for key in _all() if key[0] == setting["block"]), key=steps)
     return {name: setting[name] if value is None else value for name, value in zip(GRID, best, strict=True)}
+
+
+def optimisers(block):
+    """Return the optimisers of `GRID` with which a block was recorded, whatever its other values."""
+    settings = [dict(zip(GRID, key, strict=True)) for key in _all()]
+    found = {setting["optimiser"] for setting in settings if setting["block"] == block}
+    return [optimiser for optimiser in GRID["optimiser"] if optimiser in found]
 
 
 def _key(setting):
