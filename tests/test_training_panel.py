@@ -94,9 +94,9 @@ def test_every_training_starts_anew(panel):
     assert panel.shown["series"][0] == curve
     names = [look["name"] for look in panel.shown["looks"]]
     recorded = "highway, five seeds recorded: mean and range"
-    assert names == ["highway, yours", recorded, "highway, your training before"]
+    assert names == ["highway, yours", recorded, "your training before, highway"]
     assert panel.shown["series"][2] == curve
-    assert len({look["dash"] for look in panel.shown["looks"]}) == 3
+    assert len({(look["dash"], look["marker"]) for look in panel.shown["looks"]}) == 3
 
 
 def test_the_curve_grows_and_the_bar_fills(panel, monkeypatch):
@@ -156,9 +156,60 @@ def test_stopped_at_once_there_is_nothing_to_keep(panel):
     panel.train()
     panel.stop()
     panel.wait(30)
-    assert "stopped on request in epoch 1, after 0 updates. Recorded: " in says(panel)
+    assert says(panel).endswith(": stopped before the first mini-batch.")
+    assert panel.shown["running"] is False
     trained(panel, **QUICK)
     assert len(panel.shown["looks"]) == 2
+
+
+def test_stop_while_the_data_load_is_heard_at_once_and_another_training_can_begin(panel, monkeypatch):
+    """The first time in a kernel, loading takes seconds: the import of what holds the digits."""
+    loaded = threading.Event()
+
+    def slow(seed):
+        loaded.wait(30)
+        return digits(seed)
+
+    monkeypatch.setattr(module, "digits", slow)
+    panel.value = QUICK
+    press(panel, "train")
+    given_up = panel._thread
+    assert says(panel).endswith(": loading the digits.")
+    started = time.perf_counter()
+    press(panel, "stop")
+    assert says(panel).endswith(": stopped before the first mini-batch.")
+    assert time.perf_counter() - started < 0.5
+    assert panel.shown["running"] is False
+    monkeypatch.undo()
+    press(panel, "train")
+    until(lambda: panel.shown["done"] > 2)
+    loaded.set()
+    given_up.join(30)
+    assert not given_up.is_alive()
+    assert panel.shown["running"] is True
+    panel.wait(120)
+    assert "reached" in says(panel)
+
+
+def test_a_record_that_cannot_be_read_costs_no_result(panel, monkeypatch):
+    def broken(setting):
+        raise RuntimeError("it holds 3 of 5 points.")
+
+    monkeypatch.setattr(module, "recorded", broken)
+    said = trained(panel, **QUICK)
+    assert re.search(r"reached \d+\.\d % after 30 epochs .* The record cannot be read: it holds 3 of 5 points\.$", said)
+    assert len(panel.shown["series"][0][0]) == 30
+
+
+def test_a_thread_that_cannot_start_leaves_the_panel_usable(panel, monkeypatch):
+    def full(thread):
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", full)
+        with pytest.raises(RuntimeError):
+            panel.train()
+    assert "reached" in trained(panel, **QUICK)
 
 
 # Errors
@@ -179,7 +230,6 @@ def test_a_training_that_diverges_says_so(panel):
     [
         (ValueError("x_train holds a NaN."), "there is no result. x_train holds a NaN."),
         (MemoryError("no room"), "there is no result. MemoryError: no room"),
-        (KeyboardInterrupt(), "there is no result. KeyboardInterrupt"),
     ],
 )
 def test_an_error_is_a_sentence_and_the_panel_goes_on(panel, monkeypatch, capfd, error, sentence):
@@ -285,6 +335,13 @@ def by_hand(name, **wanted):
 )  # fmt: skip
 def test_what_was_recorded_is_what_the_studies_hold(setting, expected):
     assert np.array_equal(recorded(START | setting).final, expected())
+
+
+def test_every_recorded_setting_holds_five_seeds():
+    """The study of learning rates has longer trainings of the same settings, which do not count."""
+    found = [seeds for seeds in map(recorded, settings()) if seeds is not None]
+    assert {len(seeds.final) for seeds in found} == {5}
+    assert any(point["epochs"] != 30 for point in studies.load("learning_rate"))
 
 
 def test_curves_are_those_of_the_study_of_depth():

@@ -4,7 +4,8 @@ function render({ model, el }) {
   const box = (kind, ...children) => make("div", { class: `hl-${kind}` }, ...children);
   const rows = sliders.map(ui.slider), bias = rows[sliders.findIndex(({ name }) => name === "gate_bias")];
   const ask = (what) => () => { // Train carries the controls: a message may be quicker than a slider
-    if (model.get("shown").running === (what === "train")) return;
+    if ((asked || model.get("shown").running) === (what === "train")) return;
+    asked = what === "train";
     model.send({ do: what, value: model.get("value") });
     clearTimeout(late);
     late = setTimeout(() => say("Waiting for the kernel: is it running, and done with other cells?"), 2000);
@@ -18,7 +19,7 @@ function render({ model, el }) {
     box("choices", ...choices.map(ui.choice)), box("controls", ...rows.flat()),
     box("buttons", train, stop, reset, progress, share), plot, box("below", legend), says, heard,
     make("p", { class: "hl-caption" }, caption)));
-  let late, rest, running;
+  let late, rest, running, asked = false;
   function say(text) {
     says.style.minHeight = `${says.offsetHeight}px`; // a shorter sentence does not pull the page up
     says.textContent = text;
@@ -35,6 +36,7 @@ function render({ model, el }) {
   function update() {
     const shown = model.get("shown"), percent = `${Math.round((100 * shown.done) / shown.total)} %`;
     clearTimeout(late);
+    asked = false;
     [train, stop].forEach((button, k) => button.setAttribute("aria-disabled", shown.running === (k === 0)));
     [progress.max, progress.value, share.textContent] = [shown.total, shown.done, percent];
     legend.style.minHeight = `${legend.offsetHeight}px`; // nor does a shorter legend

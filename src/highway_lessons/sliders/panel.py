@@ -1,8 +1,8 @@
 """A panel that trains: in a notebook with a kernel it trains a network, on a page it shows recorded trainings.
 
 The kernel trains in a thread beside the notebook, so that Stop and other cells are heard; while a long cell runs, Stop
-waits for its end. A control that is moved does nothing by itself: only Train starts something, and only one training at
-a time.
+waits for its end, and the notebook's own interrupt does not reach that thread. A control that is moved does nothing by
+itself: only Train starts something, and only one training at a time.
 """
 
 import threading
@@ -89,7 +89,8 @@ class TrainingPanel(Widget):
 
     def __init__(self, caption):
         self._last = dict(START)
-        self._lock, self._busy, self._stop, self._thread = threading.RLock(), False, threading.Event(), None
+        self._lock, self._stop, self._thread = threading.RLock(), threading.Event(), None
+        self._busy = self._loading = False  # a training is running; it has not yet got its data
         self._curve = None  # the last training: its block and its test accuracies, in per cent
         xticks, yticks = ticks(*AXES["xlim"]), ticks(*AXES["ylim"])
         made = {
@@ -111,13 +112,23 @@ class TrainingPanel(Widget):
         with self._lock:
             if self._busy:
                 return
-            self._busy, self._stop = True, threading.Event()
-            self._thread = threading.Thread(target=self._train, args=(dict(self._last), self._stop), daemon=True)
-            self._thread.start()
+            setting, stop = dict(self._last), threading.Event()
+            thread = threading.Thread(target=self._train, args=(setting, stop), daemon=True)
+            thread.start()  # from here on it waits for the lock, so it cannot end before it is known
+            self._busy = self._loading = True
+            self._stop, self._thread = stop, thread
+            self._show_nothing_yet(setting, "loading the digits.", running=True)
 
     def stop(self):
-        """Ask the training to end before its next mini-batch."""
-        self._stop.set()
+        """Ask the training to end before its next mini-batch; while it loads its data, it is given up at once."""
+        with self._lock:
+            self._stop.set()
+            if self._busy and self._loading:
+                self._busy = False
+                self._show_nothing_yet(self._last, "stopped before the first mini-batch.")
+
+    def _show_nothing_yet(self, setting, says, **state):
+        self.shown = _shown(_about(setting, says), _series(setting["block"], [], None, self._curve), **state)
 
     def wait(self, timeout=None):
         """Wait until the training has ended, at most so many seconds."""
@@ -139,12 +150,12 @@ class TrainingPanel(Widget):
 
     def _train(self, setting, stop):
         """Train in a thread of its own, and show how it goes, how it ended, and what was recorded."""
-        what, before, looked = _in_words(setting), self._curve, 0.0
+        before, looked = self._curve, 0.0
 
         def show(says, history, seeds=None, **state):
             accuracy = [100 * share for share in history.get("test_accuracy", [])]
             series = _series(setting["block"], accuracy, seeds, before)
-            self.shown = _shown(f"{what[0].upper()}{what[1:]}: {says}", series, **state)
+            self.shown = _shown(_about(setting, says), series, **state)
 
         def look(done, total, history):
             nonlocal looked
@@ -155,25 +166,31 @@ class TrainingPanel(Widget):
                 show(f"training, epoch {epoch} of {EPOCHS}{so_far}.", history, running=True, done=done, total=total)
 
         try:
+            data = digits(SEED)  # the first time in a kernel, this takes a second or more
+            with self._lock:
+                if stop.is_set():
+                    return  # given up, which is said already; another training may be running
+                self._loading = False
             show("training begins.", {}, running=True)
             run = fit(
                 Network(make_block(setting["block"], setting["depth"], setting["gate_bias"]), setting["depth"]),
-                digits(SEED),
+                data,
                 optimiser=make_optimiser(setting["optimiser"].lower(), setting["learning_rate"]),
                 epochs=EPOCHS, batch_size=64, rng=SEED, dtype="float32", progress=look, stop=stop.is_set,
             )  # fmt: skip
             finished = {"done": len(run.history["seconds"]), "total": EPOCHS}
             show(_ended(run), run.history, running=True, **finished)  # the record takes a second to read, once
-            seeds = recorded(setting)
             if run.history["test_accuracy"]:
                 self._curve = setting["block"], [100 * share for share in run.history["test_accuracy"]]
-            last = f"{_ended(run)} {_compared(setting, seeds)}", run.history, seeds
-        except (Exception, KeyboardInterrupt) as error:
+            seeds, compared = _look_up(setting)
+            last = f"{_ended(run)} {compared}", run.history, seeds
+        except Exception as error:
             told = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
             last, finished = (f"there is no result. {told.removesuffix(': ')}", {}), {}
         with self._lock:  # who hears that it has ended can train again
-            self._busy = False
-            show(*last, **finished)
+            if stop is self._stop:
+                self._busy = self._loading = False
+                show(*last, **finished)
 
     def _sentence(self):
         return self.shown["says"]
@@ -198,7 +215,7 @@ def _series(block, accuracy, seeds, before):
     elif seeds is not None:
         series |= {name: dots for name, dots in _ends(seeds).items() if len(dots.x) or name == ENDS}
     if before is not None:
-        series[f"{before[0]}, your training before"] = _curve(before[1])
+        series[f"your training before, {before[0]}"] = _curve(before[1])  # in a colour of its own
     return series
 
 
@@ -228,6 +245,15 @@ def _epochs(n):
     return f"{n} epoch{'' if n == 1 else 's'}"
 
 
+def _look_up(setting):
+    """Find the recorded trainings of a setting, and say what they say; a record that cannot be read costs no result."""
+    try:
+        seeds = recorded(setting)
+        return seeds, _compared(setting, seeds)
+    except Exception as error:
+        return None, f"The record cannot be read: {error}"
+
+
 def _compared(setting, seeds):
     """Say what was recorded: at this setting, or else at the nearest one."""
     if seeds is not None:
@@ -241,6 +267,11 @@ def _not_recorded(setting):
     near, known = nearest(setting), optimisers(setting["block"])
     only = "" if setting["optimiser"] in known else f": {setting['block']} was recorded with {' and '.join(known)} only"
     return f"not recorded{only}. The nearest setting with a record is {_in_words(near)}: {recorded(near).in_words()}."
+
+
+def _about(setting, says):
+    what = _in_words(setting)
+    return f"{what[0].upper()}{what[1:]}: {says}"
 
 
 def _in_words(setting):

@@ -63,6 +63,8 @@ def recorded(setting):
 def nearest(setting):
     """Return the recorded setting of the same block, and if possible the same optimiser, that is fewest steps away.
 
+    Of several as near, it is the first in the order of the records.
+
     Parameters
     ----------
     setting : dict
