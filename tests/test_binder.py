@@ -50,7 +50,7 @@ NEVER = {
 CHAPTERS = [
     path
     for path in sorted(BOOK.rglob("*.ipynb"))
-    if "_build" not in path.parts and "explore(" in path.read_text("utf8")
+    if "_build" not in path.parts and "explore(" in path.read_text(encoding="utf8")
 ]
 
 

@@ -132,7 +132,8 @@ def test_there_are_wheels_for_each_python(python, tmp_path):
     """Nothing needs a compiler, here or in Binder. Wheels without compiled code suit every Python: looked for once."""
 
     def compiled(name):
-        return "Root-Is-Purelib: false" in importlib.metadata.distribution(name).read_text("WHEEL")
+        (wheel,) = (file for file in importlib.metadata.files(name) if file.match("*.dist-info/WHEEL"))
+        return "Root-Is-Purelib: false" in wheel.locate().read_text(encoding="utf8")
 
     wanted = [f"{name}{pin}" for name, pin in PINS.items() if python == PYTHONS[-1] or compiled(name)]
     assert "numpy" in {Requirement(need).name for need in wanted}
