@@ -276,7 +276,7 @@ def rough_phrases():
     none = DIGITS.select(block="none", width=64, learning_rate=no_block()[1], initialiser="uniform").array("train_loss")
     return [
         *[("fall below 0.1", 0.1, geometric(last_epoch(k, 5, "uniform")), 3) for k in ("plain", "highway, −2")],
-        ("on the dashed line of guessing, at 2.3", 2.3, geometric(last_epoch("plain", 50, "uniform")), 1.01),
+        ("near the dashed line of guessing, at 2.3", 2.3, geometric(last_epoch("plain", 50, "uniform")), 1.01),
         ("at guessing, 2.3, from 20", 2.3, uniform["plain"][2], 1.12),
         *[("highway with −ln L stays near 0.05", 0.05, value, 1.4) for value in uniform["highway, −ln L"]],
         ("residual falls to 0.00015", 0.00015, uniform["residual"][-1], 1.1),

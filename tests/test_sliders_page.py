@@ -447,7 +447,8 @@ def test_every_dot_is_drawn_and_none_joined(page, tmp_path, monkeypatch):
         lambda depth: {"dots": Dots(x, y * depth / 10), "curve": Curve(x, y)}, start={"depth": 5}, xlabel="epoch",
         ylabel="accuracy", xlim=(0, 31), ylim=(0, 1), caption="Twenty ends.", depth=[5, 10],
     )  # fmt: skip
-    (tmp_path / "dots.html").write_text(HEAD.format(theme="light") + widget._repr_mimebundle_()[0]["text/html"])
+    html = HEAD.format(theme="light") + widget._repr_mimebundle_()[0]["text/html"]
+    (tmp_path / "dots.html").write_text(html, encoding="utf8")
     [figure] = open_figures(page, (tmp_path / "dots.html").as_uri())
     dots, curve = (figure.locator(".hl-plot .hl-colour").nth(k) for k in (0, 1))
     assert [one.locator(".hl-marker").count() for one in (dots, curve)] == [20, 10]
