@@ -7,7 +7,10 @@ import shutil
 import subprocess
 import sys
 
-from conftest import BOOK
+from conftest import BOOK, ROOT
+
+sys.path.insert(0, str(BOOK / "_ext"))
+from highway_book import site
 
 KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
 
@@ -21,6 +24,11 @@ def notebook(*cells):
         if kind == "code":
             made[-1] |= {"outputs": [], "execution_count": None}
     return json.dumps({"cells": made, "metadata": KERNEL, "nbformat": 4, "nbformat_minor": 5})
+
+
+def copy_package(folder):
+    """Copy what the package is made of, as it is committed."""
+    site.copy_package(ROOT, folder)
 
 
 class Scratch:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from conftest import BOOK, ROOT
+from conftest import BOOK, ROOT, notebook_paths
 from lab import serve
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -47,11 +47,7 @@ NEVER = {
     "hypothesis", "playwright", "axe-playwright-python", "ruff", "codespell", "jupyter-repo2docker", "docker", "dask",
     "distributed",
 }  # fmt: skip
-CHAPTERS = [
-    path
-    for path in sorted(BOOK.rglob("*.ipynb"))
-    if "_build" not in path.parts and "explore(" in path.read_text(encoding="utf8")
-]
+CHAPTERS = [path for path in notebook_paths() if "explore(" in path.read_text(encoding="utf8")]
 
 
 def run(*command, **options):

@@ -4,7 +4,6 @@ import functools
 import http.server
 import os
 import re
-import shutil
 import subprocess
 import sys
 import threading
@@ -13,6 +12,7 @@ import pytest
 from conftest import BOOK, HTML, ROOT, toc_documents
 from playwright.sync_api import expect
 from reading import prose, reading_time
+from scratch import copy_package
 
 PAGE = (BOOK / "appendix" / "classroom.md").read_text(encoding="utf8")
 CHAPTERS = [BOOK / f"{name}.ipynb" for name in toc_documents() if name.startswith("chapters/")]
@@ -118,10 +118,7 @@ def test_what_collects_and_what_installs_agree(tmp_path):
         next(line for block in BLOCKS for line in block.splitlines() if words in line)
         for words in ("pip wheel", "highway-lessons")
     )
-    for name in ("pyproject.toml", "README.md", "LICENSE", "src"):
-        source = ROOT / name
-        ignore = shutil.ignore_patterns("__pycache__", "*.egg-info")
-        shutil.copytree(source, tmp_path / name, ignore=ignore) if source.is_dir() else shutil.copy2(source, tmp_path)
+    copy_package(tmp_path)
     clean = {name: value for name, value in os.environ.items() if not name.startswith("PIP_")}
     clean |= {"PIP_CONFIG_FILE": os.devnull, "PIP_INDEX_URL": "http://127.0.0.1:9"}
     for line, options in (

@@ -16,6 +16,7 @@ from conftest import ROOT
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
+from scratch import copy_package
 
 PINS = {
     canonicalize_name(requirement.name): requirement.specifier
@@ -62,10 +63,7 @@ print("trained")
 
 
 def test_wheel_holds_every_file_of_the_package(tmp_path):
-    for name in ("pyproject.toml", "README.md", "LICENSE", "src"):
-        source = ROOT / name
-        ignore = shutil.ignore_patterns("__pycache__", "*.egg-info")
-        shutil.copytree(source, tmp_path / name, ignore=ignore) if source.is_dir() else shutil.copy2(source, tmp_path)
+    copy_package(tmp_path)
     wheel = (sys.executable, "-m", "pip", "wheel", ".", "--no-deps", "--no-build-isolation", "--quiet", "-w", "dist")
     status, output = run(*wheel, cwd=tmp_path)
     assert status == 0, output

@@ -28,7 +28,7 @@ import pytest
 from conftest import BOOK, HTML, ROOT
 from nbclient import NotebookClient
 from packaging.requirements import Requirement
-from scratch import Scratch
+from scratch import Scratch, copy_package
 
 import highway_lessons
 
@@ -75,14 +75,6 @@ def serving(folder, port):
     yield
     server.shutdown()
     server.server_close()
-
-
-def copy_package(folder):
-    """Copy what the package is made of, as it is committed."""
-    for name in site.PACKAGE:
-        source, copy = ROOT / name, folder / name
-        ignore = shutil.ignore_patterns("__pycache__", "*.egg-info")
-        shutil.copytree(source, copy, ignore=ignore) if source.is_dir() else shutil.copy2(source, copy)
 
 
 @pytest.fixture(scope="module")

@@ -175,9 +175,11 @@ def test_stop_while_the_data_load_is_heard_at_once_and_another_training_can_begi
     press(panel, "train")
     given_up = panel._thread
     assert says(panel).endswith(": loading the digits.")
+    panel.value = {"depth": 50}
     started = time.perf_counter()
     press(panel, "stop")
-    assert says(panel).endswith(": stopped before the first mini-batch.")
+    assert says(panel) == "Highway, 5 blocks, gate bias −2, Adam at 0.001: stopped before the first mini-batch."
+    panel.value = QUICK
     assert time.perf_counter() - started < 0.5
     assert panel.shown["running"] is False
     monkeypatch.undo()

@@ -65,17 +65,22 @@ def stamp(notebook, address):
             cell["source"] = source.splitlines(keepends=True)
 
 
+def copy_package(project, folder):
+    """Copy what the package is made of, without what running and building it leave beside the sources."""
+    ignore = shutil.ignore_patterns("__pycache__", "*.egg-info")
+    for name in PACKAGE:
+        source, copy = Path(project, name), Path(folder, name)
+        shutil.copytree(source, copy, ignore=ignore) if source.is_dir() else shutil.copy2(source, copy)
+
+
 def build_wheel(app, error):
     """Put the package's wheel into the site's folder `dist`, with a page that lists it as pip reads it."""
     project, dist = Path(app.srcdir).parent, Path(app.outdir, "dist")
     if error or app.builder.name != "html" or not (project / "pyproject.toml").exists():
         return
     shutil.rmtree(dist, ignore_errors=True)
-    with tempfile.TemporaryDirectory() as folder:  # a copy: what earlier builds left beside the sources stays out
-        for name in PACKAGE:
-            source, copy = project / name, Path(folder, name)
-            ignore = shutil.ignore_patterns("__pycache__", "*.egg-info")
-            shutil.copytree(source, copy, ignore=ignore) if source.is_dir() else shutil.copy2(source, copy)
+    with tempfile.TemporaryDirectory() as folder:
+        copy_package(project, folder)
         options = ["--no-deps", "--no-build-isolation", "--no-index", "--quiet", "--wheel-dir", str(dist)]
         subprocess.run([sys.executable, "-m", "pip", "wheel", folder, *options], check=True)
     (wheel,) = dist.glob("*.whl")

@@ -91,6 +91,7 @@ class TrainingPanel(Widget):
         self._last = dict(START)
         self._lock, self._stop, self._thread = threading.RLock(), threading.Event(), None
         self._busy = self._loading = False  # a training is running; it has not yet got its data
+        self._setting = dict(START)  # of the last training
         self._curve = None  # the last training: its block and its test accuracies, in per cent
         xticks, yticks = ticks(*AXES["xlim"]), ticks(*AXES["ylim"])
         made = {
@@ -112,12 +113,12 @@ class TrainingPanel(Widget):
         with self._lock:
             if self._busy:
                 return
-            setting, stop = dict(self._last), threading.Event()
-            thread = threading.Thread(target=self._train, args=(setting, stop), daemon=True)
+            self._setting, stop = dict(self._last), threading.Event()
+            thread = threading.Thread(target=self._train, args=(self._setting, stop), daemon=True)
             thread.start()  # from here on it waits for the lock, so it cannot end before it is known
             self._busy = self._loading = True
             self._stop, self._thread = stop, thread
-            self._show_nothing_yet(setting, "loading the digits.", running=True)
+            self._show_nothing_yet("loading the digits.", running=True)
 
     def stop(self):
         """Ask the training to end before its next mini-batch; while it loads its data, it is given up at once."""
@@ -125,10 +126,11 @@ class TrainingPanel(Widget):
             self._stop.set()
             if self._busy and self._loading:
                 self._busy = False
-                self._show_nothing_yet(self._last, "stopped before the first mini-batch.")
+                self._show_nothing_yet("stopped before the first mini-batch.")
 
-    def _show_nothing_yet(self, setting, says, **state):
-        self.shown = _shown(_about(setting, says), _series(setting["block"], [], None, self._curve), **state)
+    def _show_nothing_yet(self, says, **state):
+        series = _series(self._setting["block"], [], None, self._curve)
+        self.shown = _shown(_about(self._setting, says), series, **state)
 
     def wait(self, timeout=None):
         """Wait until the training has ended, at most so many seconds."""
