@@ -180,6 +180,12 @@ def flag(name, value):
     return bool(value)
 
 
+def text(name, value):
+    """Refuse what is no text, or an empty one; `name` says what it is for."""
+    if not isinstance(value, str) or not value.strip():
+        raise TypeError(f"{name} must be a text that is not empty, but {value!r} came.")
+
+
 def choice(name, value, known):
     """Look `value` up in the dictionary `known`."""
     try:

@@ -90,8 +90,7 @@ def explore(
         if not callable(function):
             raise TypeError(f"{name} must be a function, but {_checks.describe(function)} came.")
     for name, text in {"xlabel": xlabel, "ylabel": ylabel, "caption": caption}.items():
-        if not isinstance(text, str) or not text.strip():
-            raise TypeError(f"{name} must be a text that is not empty, but {text!r} came.")
+        _checks.text(name, text)
     axes = {
         "xlabel": xlabel,
         "ylabel": ylabel,

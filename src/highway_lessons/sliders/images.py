@@ -39,8 +39,7 @@ def checked_colours(colours, what="colours"):
     if not isinstance(colours, Colours):
         raise TypeError(f'{what} must be Colours("gate", (0, 1), "transform gate") or the like, but {colours!r} came.')
     _checks.choice(f"kind of {what}", colours.kind, MAPS)
-    if not isinstance(colours.label, str) or not colours.label.strip():
-        raise TypeError(f"label of {what} must be a text that is not empty, but {colours.label!r} came.")
+    _checks.text(f"label of {what}", colours.label)
     low, high = limits = tuple(frames.limits(f"limits of {what}", colours.limits))
     if colours.kind == "activation" and low != 0:
         raise ValueError(f"limits of {what} must start at 0 for activations, but {low:g} came.")

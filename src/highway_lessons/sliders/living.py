@@ -65,8 +65,7 @@ def living_net(nets, *, caption, twin=None, small=False):
     seeds, recorded = [net.seed for net in nets], {point["seed"]: point for point in twin or []}
     if twin is not None and not set(seeds) <= set(recorded):
         raise ValueError(f"twin must hold the seeds of nets, {seeds}, but it holds {sorted(recorded)}.")
-    if not isinstance(caption, str) or not caption.strip():
-        raise TypeError(f"caption must be a text that is not empty, but {caption!r} came.")
+    _checks.text("caption", caption)
     widget = LivingNet(nets, caption, [recorded[seed] for seed in seeds] if twin else [], _checks.flag("small", small))
     close_earlier(widget)
     return widget

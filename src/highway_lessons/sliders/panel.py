@@ -55,8 +55,7 @@ def training_panel(*, caption):
     TypeError
         If `caption` is no text.
     """
-    if not isinstance(caption, str) or not caption.strip():
-        raise TypeError(f"caption must be a text that is not empty, but {caption!r} came.")
+    _checks.text("caption", caption)
     if building_book():
         return _recorded_runs(caption)
     panel = TrainingPanel(caption)
@@ -155,8 +154,7 @@ class TrainingPanel(Widget):
         before, looked = self._curve, 0.0
 
         def show(says, history, seeds=None, **state):
-            accuracy = [100 * share for share in history.get("test_accuracy", [])]
-            series = _series(setting["block"], accuracy, seeds, before)
+            series = _series(setting["block"], _percent(history), seeds, before)
             self.shown = _shown(_about(setting, says), series, **state)
 
         def look(done, total, history):
@@ -183,7 +181,7 @@ class TrainingPanel(Widget):
             finished = {"done": len(run.history["seconds"]), "total": EPOCHS}
             show(_ended(run), run.history, running=True, **finished)  # the record takes a second to read, once
             if run.history["test_accuracy"]:
-                self._curve = setting["block"], [100 * share for share in run.history["test_accuracy"]]
+                self._curve = setting["block"], _percent(run.history)
             seeds, compared = _look_up(setting)
             last = f"{_ended(run)} {compared}", run.history, seeds
         except Exception as error:
@@ -219,6 +217,10 @@ def _series(block, accuracy, seeds, before):
     if before is not None:
         series[f"your training before, {before[0]}"] = _curve(before[1])  # in a colour of its own
     return series
+
+
+def _percent(history):
+    return [100 * share for share in history.get("test_accuracy", [])]
 
 
 def _curve(accuracy):
