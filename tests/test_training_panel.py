@@ -115,10 +115,13 @@ def test_the_curve_grows_and_the_bar_fills(panel, monkeypatch):
 
 def test_few_messages(panel):
     seen = []
-    panel.observe(lambda change: seen.append(time.perf_counter()), "shown")
+    panel.observe(lambda change: seen.append(change.new["says"]), "shown")
     started = time.perf_counter()
     trained(panel, **QUICK)
-    assert len(seen) <= 4 + (time.perf_counter() - started) / module.PAUSE
+    pauses = (time.perf_counter() - started) / module.PAUSE
+    looks = [says for says in seen if "training, epoch" in says]
+    assert 1 <= len(looks) <= 1 + pauses  # a pause lies between two looks
+    assert len(seen) - len(looks) == 4  # data load, training begins, it has ended, what was recorded
 
 
 def test_one_training_at_a_time(panel):
