@@ -434,7 +434,7 @@ def _examine(forward, set_gate_bias, width, gate_bias, transform, gradients, rng
     """Look at a fresh layer first, then with its gate open, then shut."""
 
     def ask(name, function, x):
-        answer = np.array(function(x.copy()))  # a copy: some layers write every answer into the same array
+        answer = np.asarray(function(x.copy())).copy()  # some layers write every answer into the same array
         _checks.shape(f"what {name} returns", answer, x.shape)
         _checks.floats(f"what {name} returns", answer)
         return answer
