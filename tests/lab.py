@@ -77,6 +77,13 @@ class Lab:
         )
         return json.loads(text)
 
+    def hears(self, expression, expected):
+        """Ask until the kernel has heard what the page shows: a second message waits until the first is answered."""
+        deadline = time.monotonic() + 30
+        while (answer := self.ask(expression)) != expected:
+            assert time.monotonic() < deadline, f"{answer} instead of {expected}"
+            time.sleep(0.05)
+
 
 @contextlib.contextmanager
 def serve(browser, root, folder, python=sys.executable, entry=None):

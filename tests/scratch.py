@@ -12,6 +12,8 @@ from conftest import BOOK, ROOT
 sys.path.insert(0, str(BOOK / "_ext"))
 from highway_book import site
 
+JUPYTER_BOOK = (sys.executable, "-c", "from jupyter_book.cli.main import main; main()")
+BUILD = (*JUPYTER_BOOK, "build", "book", "-W", "-n", "--keep-going")
 KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
 
 
@@ -50,13 +52,11 @@ class Scratch:
     def build(self, **environment):
         """Build, and return the exit status, what was printed and the names of the notebooks that were run."""
         clean = {k: v for k, v in os.environ.items() if not k.startswith("HIGHWAY_LESSONS")}
-        command = [sys.executable, "-m", "jupyter_book.cli.main", "build", "book", "-W", "-n", "--keep-going"]
-        command[1:3] = ["-c", "from jupyter_book.cli.main import main; main()"]
         done = subprocess.run(
-            command, cwd=self.folder, env=clean | environment, capture_output=True, text=True, check=False
+            BUILD, cwd=self.folder, env=clean | environment, capture_output=True, text=True, check=False
         )
         output = re.sub(r"\x1b\[[\d;]*m", "", done.stdout + done.stderr)
-        return done.returncode, output, re.findall(r"(\w+)\.ipynb: Executing notebook", output)
+        return done.returncode, output, re.findall(r"running notebooks\.\.\. \[.*\] .*?(\w+)\.ipynb", output)
 
     def page(self, name):
         return (self.book / "_build" / "html" / f"{name}.html").read_text(encoding="utf8")

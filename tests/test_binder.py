@@ -227,7 +227,7 @@ def test_a_chapter_runs_and_its_sliders_follow(lab, environment, path, record_pr
     assert expected >= 1
     drag_a_slider(lab, figures.first)
     for n in range(expected):
-        state = f"[(w.value, w._sentence()) for w in {everything}][{n}]"
+        state = f"{everything}[{n}]"
         figure = figures.nth(n)
         figure.scroll_into_view_if_needed()
         figure.get_by_role("button", name="Reset").click()
@@ -240,9 +240,9 @@ def test_a_chapter_runs_and_its_sliders_follow(lab, environment, path, record_pr
             slider.press("End")
             stop = figure.locator("output").nth(k).inner_text()
             wait_for_figure(lab, figure)
-            value, says = lab.ask(state)
-            assert says == figure.locator(".hl-says").inner_text()
-            texts = lab.ask(f"{everything}[{n}].sliders[{k}]")
+            lab.hears(f"{state}._sentence()", figure.locator(".hl-says").inner_text())
+            value = lab.ask(f"{state}.value")
+            texts = lab.ask(f"{state}.sliders[{k}]")
             assert value[texts["name"]] == texts["values"][-1]
             assert stop == texts["texts"][-1]
         assert drawing(figure) != before

@@ -2,14 +2,17 @@
 
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import psutil
 import pytest
 from bs4 import BeautifulSoup
 from conftest import BOOK, ROOT, toc_documents
-from scratch import Scratch, notebook
+from scratch import BUILD, Scratch, notebook
 
 sys.path.insert(0, str(BOOK / "_ext"))
 from highway_book import repository, solutions
@@ -51,6 +54,68 @@ def test_only_what_changed_runs_again(scratch):
     status, output, ran = scratch.build(**path)
     assert (status, sorted(ran)) == (0, ["first", "second"]), output
     assert "version 9.9" in scratch.page("first")
+
+
+def test_notebooks_run_at_the_same_time_and_once_each(scratch):
+    """Each of two waits for a sign of the other's; and each line that is printed in pieces stays in one piece."""
+    meet = """
+import pathlib, time
+
+place = pathlib.Path("{} was here")
+place.write_text("")
+while not pathlib.Path("{} was here").exists():
+    time.sleep(0.01)
+print("printed", end=" ", flush=True)
+time.sleep(0.5)
+print("in pieces")
+"""
+    scratch.write("_toc.yml", "format: jb-book\nroot: first\nchapters:\n- file: second\n")
+    scratch.write("first.ipynb", notebook(("code", meet.format("first", "second"))))
+    scratch.write("second.ipynb", notebook(("code", meet.format("second", "first"))))
+    status, output, ran = scratch.build()
+    assert (status, sorted(ran)) == (0, ["first", "second"]), output
+    assert "Executing notebook" not in output, "MyST-NB finds both in the cache"
+    for name in ("first", "second"):
+        assert "printed in pieces" in scratch.page(name)
+
+
+def test_a_failing_notebook_is_reported_among_others(scratch):
+    scratch.write("_toc.yml", "format: jb-book\nroot: first\nchapters:\n- file: second\n- file: third\n")
+    scratch.write("first.ipynb", notebook(("code", "print('well')")))
+    scratch.write("second.ipynb", notebook(("code", "raise ValueError('boom')")))
+    scratch.write("third.ipynb", notebook(("code", "import os\n\nos._exit(1)")))
+    status, output, _ = scratch.build()
+    assert status != 0
+    assert "second.ipynb: WARNING: Executing notebook failed" in output
+    assert "raise ValueError('boom')" in output
+    scratch.write("second.ipynb", notebook(("code", "print('mended')")))
+    status, output, _ = scratch.build()
+    assert status != 0
+    assert "Kernel died" in output
+    scratch.write("third.ipynb", notebook(("code", "print('mended, too')")))
+    status, output, ran = scratch.build()
+    assert (status, ran) == (0, ["third"]), output
+
+
+def test_an_interrupted_build_ends_soon_and_leaves_no_kernel(scratch):
+    pages = ["first", "page2", "page3", "page4", "page5"]  # the last one would have to wait for its turn
+    toc = "".join(f"- file: {page}\n" for page in pages[1:])
+    scratch.write("_toc.yml", f"format: jb-book\nroot: first\nchapters:\n{toc}")
+    for page in pages:
+        asleep = f"import pathlib, time\n\npathlib.Path('{page} runs').touch()\ntime.sleep(100)"
+        scratch.write(f"{page}.ipynb", notebook(("code", asleep)))
+    with subprocess.Popen(BUILD, cwd=scratch.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as build:
+        deadline = time.monotonic() + 60
+        while len(running := list(scratch.book.glob("* runs"))) < 2:
+            assert time.monotonic() < deadline, "waited in vain"
+            time.sleep(0.1)
+        kernels = psutil.Process(build.pid).children()
+        build.send_signal(signal.SIGINT)
+        build.wait(30)
+    assert build.returncode != 0
+    assert not any(kernel.is_running() for kernel in kernels)
+    assert len(kernels) >= len(running) >= 2
+    assert not (scratch.book / "page5 runs").exists()
 
 
 def test_a_failing_cell_fails_twice_and_is_named(scratch):

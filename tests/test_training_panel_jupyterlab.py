@@ -124,6 +124,7 @@ def test_dragging_a_slider_starts_nothing_and_queues_nothing(lab, panel):
         lab.page.mouse.move(box["x"] + 2 + (box["width"] - 4) * step / 59, y)
     lab.page.mouse.up()
     lab.page.wait_for_function("() => document.querySelector('.hl-training output').textContent === '100'")
+    lab.hears("panel.value['depth']", 100)
     time.sleep(0.5)
     assert set(lab.ask("noted")) <= {"value"}
     assert lab.ask("len(noted)") <= 5

@@ -1,6 +1,7 @@
 """What the book needs at build time that `_config.yml` cannot say.
 
 - kernels learn that they run for the book, so that sliders carry all they need with them;
+- chapters run several at once, before their pages are read;
 - outputs are kept in a folder named after the package's contents: an edit under `src/` runs every chapter again;
 - MathJax comes from an installed package, not from another host;
 - screen readers hear a list where there is one, and the name of each button;
@@ -13,7 +14,7 @@
 import os
 from pathlib import Path
 
-from highway_book import downloads, mathjax, repository, site, solutions
+from highway_book import ahead, downloads, mathjax, repository, site, solutions
 from highway_book.fingerprint import fingerprint
 
 
@@ -54,6 +55,7 @@ def setup(app):
     app.connect("html-page-context", mend_citation_list)
     app.connect("html-page-context", name_toggles, priority=900)  # after the theme has put its functions there
     app.connect("build-finished", forget_failed_build)
+    ahead.setup(app)
     repository.setup(app)
     solutions.setup(app)
     downloads.setup(app)
