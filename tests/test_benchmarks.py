@@ -306,5 +306,8 @@ def test_the_page_on_speed_says_what_was_measured(load):
         f"(fitted exponent {growth['exponent']:.2f}, from 10 to 200 blocks)",
         f"adds {growth['megabytes_at_depth_1000']:.0f} MB at its peak",
         f"part of its {RESULTS['times_ours']['listing']:.2f} is the type",
+        f"everything takes {RESULTS['book']['cold']:.0f} s, one changed chapter "
+        f"{RESULTS['book']['one chapter changed']:.0f} s, and a build with nothing to do less than one",
     ):
         assert said in text
+    assert RESULTS["book"]["nothing changed"] < 1
