@@ -13,6 +13,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from waiting import until
 
 from highway_lessons.notebook import BUILDING_BOOK
 
@@ -79,10 +80,10 @@ class Lab:
 
     def hears(self, expression, expected):
         """Ask until the kernel has heard what the page shows: a second message waits until the first is answered."""
-        deadline = time.monotonic() + 30
-        while (answer := self.ask(expression)) != expected:
-            assert time.monotonic() < deadline, f"{answer} instead of {expected}"
-            time.sleep(0.05)
+        until(
+            lambda: self.ask(expression) == expected,
+            tell=lambda: f"{self.ask(expression)} instead of {expected}",
+        )
 
 
 @contextlib.contextmanager

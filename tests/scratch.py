@@ -14,6 +14,7 @@ from highway_book import site
 
 JUPYTER_BOOK = (sys.executable, "-c", "from jupyter_book.cli.main import main; main()")
 BUILD = (*JUPYTER_BOOK, "build", "book", "-W", "-n", "--keep-going")
+CLEAN = {name: value for name, value in os.environ.items() if not name.startswith("HIGHWAY_LESSONS")}
 KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
 
 
@@ -51,9 +52,8 @@ class Scratch:
 
     def build(self, **environment):
         """Build, and return the exit status, what was printed and the names of the notebooks that were run."""
-        clean = {k: v for k, v in os.environ.items() if not k.startswith("HIGHWAY_LESSONS")}
         done = subprocess.run(
-            BUILD, cwd=self.folder, env=clean | environment, capture_output=True, text=True, check=False
+            BUILD, cwd=self.folder, env=CLEAN | environment, capture_output=True, text=True, check=False
         )
         output = re.sub(r"\x1b\[[\d;]*m", "", done.stdout + done.stderr)
         return done.returncode, output, re.findall(r"running notebooks\.\.\. \[.*\] .*?(\w+)\.ipynb", output)

@@ -9,7 +9,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +16,7 @@ import numpy as np
 import psutil
 import pytest
 from tiny_study import SEEDS, STUDIES
+from waiting import until
 
 from highway_lessons import Highway, Network, Plain, published, studies, training
 from highway_lessons.studies import record, runner, trainings
@@ -52,14 +52,6 @@ def command(*arguments):
 def recorded(folder, study=TINY):
     """How many points are on disk."""
     return len(record.read(study, folder).lines)
-
-
-def wait_for(condition):
-    for _ in range(3000):
-        if condition():
-            return
-        time.sleep(0.02)
-    raise AssertionError("waited a minute in vain")
 
 
 def numbers(folder, study=TINY):
@@ -98,7 +90,7 @@ def copy(complete, tmp_path):
 def test_killed_in_mid_run_it_loses_only_what_is_in_work(tmp_path, hold, jobs, complete):
     with open(tmp_path / "bar", "w+", encoding="utf8") as bar:
         process = start("run", "tiny", "--records", tmp_path, "--jobs", jobs, hold=hold, stderr=bar)
-        wait_for(lambda: recorded(tmp_path) >= 5)
+        until(lambda: recorded(tmp_path) >= 5, 60)
         children = psutil.Process(process.pid).children(recursive=True)
         process.kill()
         process.wait()
@@ -131,7 +123,7 @@ def test_a_second_run_does_only_what_is_missing(tmp_path, capsys):
 
 def test_ctrl_c_stops_it_in_a_sentence_and_records_no_half_training(tmp_path, hold):
     process = start("run", "tiny", "--records", tmp_path, hold=hold, stderr=subprocess.PIPE)
-    wait_for(lambda: recorded(tmp_path) >= 3)
+    until(lambda: recorded(tmp_path) >= 3, 60)
     process.send_signal(signal.SIGINT)
     status, errors = finish(process)
     assert status == 130, errors
@@ -176,7 +168,7 @@ def test_lines_without_line_breaks_are_refused_and_kept(copy, line_breaks):
 
 def test_two_runs_at_once_are_told_apart_and_corrupt_nothing(tmp_path, hold, complete):
     processes = [start("run", "tiny", "--records", tmp_path, hold=hold, stderr=subprocess.PIPE) for _ in range(3)]
-    wait_for(lambda: sum(process.poll() is not None for process in processes) == 2)
+    until(lambda: sum(process.poll() is not None for process in processes) == 2, 60)
     hold.unlink()
     ended = sorted(finish(process) for process in processes)
     assert [status for status, _ in ended] == [0, 1, 1]
@@ -197,7 +189,7 @@ def test_a_system_without_locks_reads_records_and_says_why_it_measures_none(comp
 def test_worker_processes_do_not_hold_the_record(tmp_path, hold):
     """A killed run's workers may live on for a moment; the next run need not wait for them."""
     process = start("run", "tiny", "--records", tmp_path, "--jobs", 2, hold=hold, stderr=subprocess.DEVNULL)
-    wait_for(lambda: recorded(tmp_path) >= 2)
+    until(lambda: recorded(tmp_path) >= 2, 60)
     children = psutil.Process(process.pid).children(recursive=True)
     for child in children:
         child.suspend()
@@ -581,14 +573,14 @@ def test_a_lost_worker_is_replaced_and_a_lost_scheduler_is_told(tmp_path, hold, 
     options = ["--scheduler-file", file, "--no-dashboard"]
     cluster = [subprocess.Popen([dask, "scheduler", "--port", "0", *options], **quiet)]
     try:
-        wait_for(file.exists)
+        until(file.exists, 60)
         address = json.loads(file.read_text(encoding="utf8"))["address"]
         worker = [dask, "worker", "--nthreads", "1", "--no-nanny", *options]
         cluster += [subprocess.Popen(worker, **quiet) for _ in range(2)]
         process = start("run", "tiny", "--scheduler", address, "--records", tmp_path, stderr=subprocess.PIPE)
-        wait_for(lambda: recorded(tmp_path) >= 3)
+        until(lambda: recorded(tmp_path) >= 3, 60)
         cluster[1].kill()
-        wait_for(lambda: recorded(tmp_path) >= 8)
+        until(lambda: recorded(tmp_path) >= 8, 60)
         cluster[0].kill()
         status, errors = finish(process)
         assert status == 1

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from ipywidgets.widgets.widget import _instances
 from traitlets import TraitError
+from waiting import until
 
 from highway_lessons import Adam, Highway, Network, digits, fit, studies
 from highway_lessons.notebook import BUILDING_BOOK
@@ -35,13 +36,6 @@ def panel():
 def press(panel, what, **value):
     """Send what a button of the panel sends."""
     panel._handle_custom_msg({"do": what, "value": json.loads(json.dumps({**panel.value, **value}))}, [])
-
-
-def until(condition, seconds=30):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.005)
 
 
 def says(panel):
